@@ -1,0 +1,80 @@
+//! Ragged batches: the planes of B positions and the legal moves of each, laid end to end.
+
+use super::{DecodeError, Encoding, MoveCells, PlaneShape, Pos};
+
+/// What a network reads for B positions: planes, and the moves whose logits are wanted.
+#[derive(Debug, Clone, Default)]
+pub struct NetworkInput {
+    /// Input planes, f32 [B, C, H, W].
+    pub planes: Vec<f32>,
+    /// Policy indices of the legal moves of all positions, end to end.
+    pub policy_indices: Vec<u16>,
+    /// Cells that each of `policy_indices` touches, same length.
+    pub cells: Vec<MoveCells>,
+    /// Where the moves of position b end in `policy_indices`: B numbers, rising.
+    pub move_ends: Vec<u32>,
+}
+
+impl NetworkInput {
+    /// Returns B, the number of positions.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.move_ends.len()
+    }
+
+    /// Returns whether there is no position.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.move_ends.is_empty()
+    }
+
+    /// Forgets all positions, keeps the memory.
+    pub fn clear(&mut self) {
+        self.planes.clear();
+        self.policy_indices.clear();
+        self.cells.clear();
+        self.move_ends.clear();
+    }
+
+    /// Appends `position` with the moves named by `policy_indices`.
+    ///
+    /// # Errors
+    /// [`DecodeError`] if an index names no move of the position; the batch is then unchanged.
+    pub fn push<E: Encoding>(
+        &mut self,
+        encoding: &E,
+        position: &Pos<E>,
+        policy_indices: &[u16],
+    ) -> Result<(), DecodeError> {
+        let cell_count = self.cells.len();
+        if let Err(error) = encoding.move_cells(position, policy_indices, &mut self.cells) {
+            self.cells.truncate(cell_count);
+            return Err(error);
+        }
+        let PlaneShape { planes, rows, columns } = encoding.plane_shape();
+        let start = self.planes.len();
+        self.planes.resize(start + planes * rows * columns, 0.0);
+        encoding.encode(position, &mut self.planes[start..]);
+        self.policy_indices.extend_from_slice(policy_indices);
+        self.move_ends.push(u32::try_from(self.policy_indices.len()).expect("a batch has fewer than 2^32 moves"));
+        Ok(())
+    }
+
+    /// Returns where the moves of position `index` lie in `policy_indices`.
+    #[must_use]
+    pub fn move_range(&self, index: usize) -> std::ops::Range<usize> {
+        let start = if index == 0 { 0 } else { self.move_ends[index - 1] as usize };
+        start..self.move_ends[index] as usize
+    }
+}
+
+/// What one training step learns from.
+#[derive(Debug, Clone, Default)]
+pub struct TrainingBatch {
+    /// The positions with all their legal moves.
+    pub input: NetworkInput,
+    /// Share of each legal move, f32, same layout as `input.policy_indices`; sums to 1 a position.
+    pub policy_targets: Vec<f32>,
+    /// Outcome seen from the side to move, f32 [B], -1..=1.
+    pub value_targets: Vec<f32>,
+}

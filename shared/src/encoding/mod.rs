@@ -1,0 +1,133 @@
+//! How a game is shown to a network and how its moves are numbered.
+//!
+//! One contract, [`Encoding`], and the ragged batch of positions that a network reads, [`NetworkInput`].
+//! Nothing here evaluates anything.
+
+mod input;
+pub mod tictactoe;
+
+use crate::game::Game;
+
+pub use input::{NetworkInput, TrainingBatch};
+
+/// Shape of the input planes of one position: C x H x W.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct PlaneShape {
+    /// Number of planes, C.
+    pub planes: usize,
+    /// Rows, H.
+    pub rows: usize,
+    /// Columns, W.
+    pub columns: usize,
+}
+
+impl PlaneShape {
+    /// Returns C x H x W, the number of f32 a position takes.
+    #[must_use]
+    pub const fn len(self) -> usize {
+        self.planes * self.rows * self.columns
+    }
+
+    /// Returns whether a position takes no numbers at all.
+    #[must_use]
+    pub const fn is_empty(self) -> bool {
+        self.len() == 0
+    }
+}
+
+/// The cells of the planes that a move touches: what a spatial policy head reads. Cells are `row * W + column`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum MoveCells {
+    /// Touches nothing inside the frame (a pass, a cell outside): its logit is 0.
+    Nothing,
+    /// A new piece of kind `kind` (0-based, below `Encoding::placement_kinds`) comes to `target`.
+    Placement {
+        /// Kind of the piece placed.
+        kind: u8,
+        /// Cell it comes to.
+        target: u16,
+    },
+    /// The piece on `source` goes to `target`.
+    Movement {
+        /// Cell the piece leaves.
+        source: u16,
+        /// Cell the piece comes to.
+        target: u16,
+    },
+}
+
+/// One of the symmetries of a game; 0 is the identity.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub struct Symmetry(pub u8);
+
+/// Why packed bytes are not a position, or an index not a move of it.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum DecodeError {
+    /// The packed form is cut off, too long, or contradicts itself.
+    #[error("packed position of {byte_count} bytes: {reason}")]
+    Position {
+        /// Length of what was read.
+        byte_count: usize,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// The policy index names no move that could exist in the position.
+    #[error("policy index {policy_index}: {reason}")]
+    PolicyIndex {
+        /// The index that was read.
+        policy_index: u16,
+        /// What is wrong with it.
+        reason: String,
+    },
+}
+
+/// How one game is shown to a network. Everything is seen from the side to move.
+pub trait Encoding: Clone + Send + Sync + 'static {
+    /// The game that is shown.
+    type Game: Game;
+
+    /// Returns the rules this encoding goes with.
+    fn game(&self) -> &Self::Game;
+    /// Returns the shape of the input planes.
+    fn plane_shape(&self) -> PlaneShape;
+    /// Returns A, the number of policy indices, at most 65,535.
+    fn policy_size(&self) -> usize;
+    /// Returns the number of kinds a [`MoveCells::Placement`] may name.
+    fn placement_kinds(&self) -> usize;
+    /// Returns the number of symmetries, the identity included.
+    fn symmetry_count(&self) -> u8;
+
+    /// Writes the planes, f32 [C, H, W], into `planes` (`plane_shape().len()` numbers, whatever they held before).
+    fn encode(&self, position: &Pos<Self>, planes: &mut [f32]);
+    /// Appends the policy index of each of `moves` (legal in `position`), in their order. One-to-one on legal moves.
+    fn policy_indices(&self, position: &Pos<Self>, moves: &[Mv<Self>], policy_indices: &mut Vec<u16>);
+    /// Appends the cells of the planes that each policy index touches in `position`.
+    ///
+    /// # Errors
+    /// [`DecodeError::PolicyIndex`] for an index that is out of range or names pieces that are not there. Never panics.
+    fn move_cells(
+        &self,
+        position: &Pos<Self>,
+        policy_indices: &[u16],
+        cells: &mut Vec<MoveCells>,
+    ) -> Result<(), DecodeError>;
+
+    /// Returns `position` turned or mirrored. History is not kept.
+    fn transform(&self, position: &Pos<Self>, symmetry: Symmetry) -> Pos<Self>;
+    /// Returns what `mv` of `position` is called in `transform(position, symmetry)`.
+    fn transform_move(&self, position: &Pos<Self>, symmetry: Symmetry, mv: Mv<Self>) -> Mv<Self>;
+
+    /// Appends the packed form: everything that planes and legal moves depend on, without the history.
+    /// Equal bytes give equal planes and equal moves in equal order.
+    fn pack(&self, position: &Pos<Self>, bytes: &mut Vec<u8>);
+    /// Reads a packed position into `position`, whose memory is reused.
+    ///
+    /// # Errors
+    /// [`DecodeError::Position`] if `bytes` is not exactly one packed position. Never panics.
+    fn unpack(&self, bytes: &[u8], position: &mut Pos<Self>) -> Result<(), DecodeError>;
+}
+
+/// The positions of an encoding's game.
+pub type Pos<E> = <<E as Encoding>::Game as Game>::Position;
+/// The moves of an encoding's game.
+pub type Mv<E> = <<E as Encoding>::Game as Game>::Move;

@@ -1,0 +1,82 @@
+//! The rules of a board game as the search, the learner and the actors see them.
+//!
+//! One contract, [`Game`], and the vocabulary every game shares: [`Side`], [`Outcome`], [`Value`].
+//! Which games exist is told in [`catalog`] alone.
+
+pub mod catalog;
+pub mod hive;
+pub mod tictactoe;
+mod value;
+
+use std::fmt::Debug;
+
+pub use value::{Outcome, Side, Value};
+
+/// The rules of one board game. Pure: no clock, no I/O, no hidden randomness.
+///
+/// Laws, checked by [`conformance::check_game`] for every game:
+/// - a position without an outcome has at least one legal move;
+/// - equal positions give equal moves in equal order;
+/// - the hash after a play equals the hash of the same position built afresh.
+pub trait Game: Clone + Send + Sync + 'static {
+    /// Everything the rules need to go on: pieces, side to move, history.
+    ///
+    /// `clone_from` must reuse the memory of its target: the search copies a position per simulation.
+    type Position: Clone + Send + Sync + 'static;
+    /// What one player does in one ply, at most 8 bytes. A pass is a move, a capture chain is one move.
+    type Move: Copy + Eq + Debug + Send + Sync + 'static;
+
+    /// Returns the position a game starts from.
+    fn initial_position(&self) -> Self::Position;
+    /// Appends every legal move to `moves`, in an order that never changes. Appends nothing once the game has an outcome.
+    fn legal_moves(&self, position: &Self::Position, moves: &mut Vec<Self::Move>);
+    /// Plays `mv`, which must be legal in `position`.
+    fn play(&self, position: &mut Self::Position, mv: Self::Move);
+    /// Returns the result, or `None` while the game goes on. O(1), repetition and ply limit included.
+    fn outcome(&self, position: &Self::Position) -> Option<Outcome>;
+    /// Returns the side whose ply is next.
+    fn side_to_move(&self, position: &Self::Position) -> Side;
+    /// Returns the number of plies played since the start of the game.
+    fn ply(&self, position: &Self::Position) -> u32;
+    /// Returns the hash by which repetitions are found: equal for positions that the rules call the same.
+    fn hash(&self, position: &Self::Position) -> u64;
+    /// Returns whether the game was cut off at the ply limit (a draw that says nothing about the players).
+    fn is_cut_off(&self, position: &Self::Position) -> bool;
+
+    /// Returns the move as people write it, for logs, stores and the wire.
+    fn format_move(&self, position: &Self::Position, mv: Self::Move) -> String;
+    /// Reads a move that is legal in `position`; any notation that names a legal move is taken.
+    ///
+    /// # Errors
+    /// [`MoveError`] if the text is not a move or the move is not legal. Never panics.
+    fn parse_move(&self, position: &Self::Position, text: &str) -> Result<Self::Move, MoveError>;
+}
+
+/// Why a text is not a legal move.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum MoveError {
+    /// The text cannot be read as a move of this game.
+    #[error("cannot read move {text:?}: {reason}")]
+    Unreadable {
+        /// What was read.
+        text: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// The text is a move, but not a legal one here.
+    #[error("illegal move {text:?} at ply {ply}")]
+    Illegal {
+        /// What was read.
+        text: String,
+        /// Plies played before it.
+        ply: u32,
+    },
+    /// The game has an outcome already.
+    #[error("move {text:?} after the end of the game at ply {ply}")]
+    GameOver {
+        /// What was read.
+        text: String,
+        /// Plies played before it.
+        ply: u32,
+    },
+}

@@ -1,0 +1,10 @@
+//! The pure domain of Alveare: rules, encodings, search, records and notation.
+//!
+//! Nothing here knows of tokio, tonic, tch, clocks, the environment, files or threads.
+//! What a position is shown as lives in `encoding`, what a peer sends in `wire`.
+
+pub mod encoding;
+pub mod game;
+
+/// Version of the rules, encodings and packed forms; peers that differ are refused.
+pub const DOMAIN_VERSION: u32 = 1;
