@@ -5,6 +5,9 @@
 
 pub mod encoding;
 pub mod game;
+pub mod gate;
+pub mod record;
+pub mod wire;
 
 /// Version of the rules, encodings and packed forms; peers that differ are refused.
 pub const DOMAIN_VERSION: u32 = 1;

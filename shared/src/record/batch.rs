@@ -1,0 +1,130 @@
+//! Making a training batch from stored samples: unpacked, turned by a symmetry, and encoded.
+//!
+//! Which samples and which symmetries is the replay buffer's business.
+
+use super::PolicyTargetError;
+use super::policy_target::pairs_of;
+use crate::encoding::{DecodeError, Encoding, Mv, Pos, Symmetry, TrainingBatch};
+use crate::game::Game;
+
+/// A sample as a replay buffer keeps it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct StoredSample<'a> {
+    /// The position as [`Encoding::pack`] wrote it.
+    pub packed: &'a [u8],
+    /// The policy target as [`super::PolicyTarget::to_bytes`] wrote it.
+    pub policy_target: &'a [u8],
+    /// Outcome seen from the side to move, -1..=1.
+    pub value_target: f32,
+}
+
+/// Why a stored sample cannot be learned from.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum SampleError {
+    /// The position cannot be read.
+    #[error(transparent)]
+    Position(#[from] DecodeError),
+    /// The policy target cannot be read.
+    #[error(transparent)]
+    PolicyTarget(#[from] PolicyTargetError),
+    /// The policy target names moves that are not legal in the position.
+    #[error("policy target: {0} of its visits go to moves that are not legal")]
+    IllegalVisits(u32),
+    /// The value is not one.
+    #[error("value target {0} is not in -1..=1")]
+    Value(f32),
+    /// The game does not have this symmetry.
+    #[error("symmetry {0} of {1}")]
+    Symmetry(u8, u8),
+}
+
+/// Memory that one thread reuses from sample to sample.
+#[derive(Clone)]
+pub struct SampleScratch<E: Encoding> {
+    position: Pos<E>,
+    moves: Vec<Mv<E>>,
+    policy_indices: Vec<u16>,
+    /// Visits of each policy index, all 0 between samples.
+    visits: Vec<u16>,
+    shares: Vec<f32>,
+}
+
+impl<E: Encoding> SampleScratch<E> {
+    /// Makes scratch memory for samples of this encoding.
+    #[must_use]
+    pub fn new(encoding: &E) -> Self {
+        Self {
+            position: encoding.game().initial_position(),
+            moves: Vec::new(),
+            policy_indices: Vec::new(),
+            visits: vec![0; encoding.policy_size()],
+            shares: Vec::new(),
+        }
+    }
+}
+
+/// Appends one sample, turned by `symmetry`, to `batch`.
+///
+/// # Errors
+/// [`SampleError`] if the sample contradicts itself; the batch is then unchanged. Never panics.
+pub fn push_sample<E: Encoding>(
+    encoding: &E,
+    sample: &StoredSample<'_>,
+    symmetry: Symmetry,
+    batch: &mut TrainingBatch,
+    scratch: &mut SampleScratch<E>,
+) -> Result<(), SampleError> {
+    if !(-1.0..=1.0).contains(&sample.value_target) {
+        return Err(SampleError::Value(sample.value_target));
+    }
+    if symmetry.0 >= encoding.symmetry_count() {
+        return Err(SampleError::Symmetry(symmetry.0, encoding.symmetry_count()));
+    }
+    encoding.unpack(sample.packed, &mut scratch.position)?;
+    scratch.moves.clear();
+    encoding.game().legal_moves(&scratch.position, &mut scratch.moves);
+    list_indices(encoding, scratch);
+    share_visits(sample.policy_target, scratch)?;
+    if symmetry != Symmetry::default() {
+        for mv in &mut scratch.moves {
+            *mv = encoding.transform_move(&scratch.position, symmetry, *mv);
+        }
+        scratch.position = encoding.transform(&scratch.position, symmetry);
+        list_indices(encoding, scratch);
+    }
+    batch.input.push(encoding, &scratch.position, &scratch.policy_indices)?;
+    batch.policy_targets.extend_from_slice(&scratch.shares);
+    batch.value_targets.push(sample.value_target);
+    Ok(())
+}
+
+fn list_indices<E: Encoding>(encoding: &E, scratch: &mut SampleScratch<E>) {
+    scratch.policy_indices.clear();
+    encoding.policy_indices(&scratch.position, &scratch.moves, &mut scratch.policy_indices);
+}
+
+/// Turns the visits of the target into shares of the legal moves, in the order of `policy_indices`.
+fn share_visits<E: Encoding>(policy_target: &[u8], scratch: &mut SampleScratch<E>) -> Result<(), SampleError> {
+    let pairs = pairs_of(policy_target)?;
+    let mut visit_sum = 0;
+    for (index, count) in pairs {
+        visit_sum += u32::from(count);
+        if let Some(visits) = scratch.visits.get_mut(usize::from(index)) {
+            *visits = count;
+        }
+    }
+    scratch.shares.clear();
+    let visits = scratch.policy_indices.iter().map(|index| scratch.visits[usize::from(*index)]);
+    let legal_sum: u32 = visits.clone().map(u32::from).sum();
+    scratch.shares.extend(visits.map(|count| f32::from(count) / legal_sum.max(1) as f32));
+    for (index, _) in pairs_of(policy_target)? {
+        if let Some(visits) = scratch.visits.get_mut(usize::from(index)) {
+            *visits = 0;
+        }
+    }
+    match visit_sum {
+        0 => Err(PolicyTargetError::NoVisits.into()),
+        sum if sum != legal_sum => Err(SampleError::IllegalVisits(sum.abs_diff(legal_sum))),
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,35 @@
+//! A game as played, and the policy and value targets made from it.
+//!
+//! Records are moves as people write them, so they outlive every change of the encoding; nothing of a record counts
+//! before it was replayed through the rules ([`replay`]). How a record lies on disk: `docs/record-format.md`.
+
+pub mod batch;
+mod policy_target;
+mod replay;
+
+pub use policy_target::{PolicyTarget, PolicyTargetError};
+pub use replay::{ReplayError, ReplayState, ReplayedGame, Sample, replay};
+
+/// One ply as played: the move, and what the search found if there was one.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct PlyRecord {
+    /// The move as people write it.
+    pub move_text: String,
+    /// Visits of the root's moves; `None` for plies that teach nothing, such as those of the opening.
+    pub policy_target: Option<PolicyTarget>,
+    /// Value of the root after the search, from the side to move, -1..=1.
+    pub root_value: f32,
+    /// Simulations of the search.
+    pub simulation_count: u32,
+    /// The network that answered.
+    pub network_id: u32,
+}
+
+/// A whole game.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct GameRecord {
+    /// How many of `plies` were given before the players began.
+    pub opening_ply_count: u32,
+    /// The plies, first to last, the opening included.
+    pub plies: Vec<PlyRecord>,
+}

@@ -1,0 +1,108 @@
+//! What the policy is to learn from one position: how often the search visited each move.
+
+/// Visit counts by policy index, by rising index; at least one count is above 0.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct PolicyTarget {
+    pairs: Vec<(u16, u16)>,
+}
+
+/// Why bytes or visits are not a policy target.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum PolicyTargetError {
+    /// A pair takes four bytes.
+    #[error("policy target of {0} bytes: not a multiple of 4")]
+    Length(usize),
+    /// More pairs than any position has moves.
+    #[error("policy target of {0} moves: more than {max}", max = PolicyTarget::MOVE_COUNT_MAX)]
+    TooLong(usize),
+    /// The indices do not rise.
+    #[error("policy target: index {0} does not rise above the one before it")]
+    Order(u16),
+    /// No move was visited.
+    #[error("policy target: no move was visited")]
+    NoVisits,
+}
+
+impl PolicyTarget {
+    /// Most moves a target may name.
+    pub const MOVE_COUNT_MAX: usize = 4096;
+
+    /// Makes the target from (policy index, visit count) in any order. Unvisited moves are left out.
+    ///
+    /// If a count is above 65,535 all are scaled down by the same factor; none that was visited becomes 0.
+    ///
+    /// # Errors
+    /// [`PolicyTargetError`] if an index occurs twice, nothing was visited, or there are too many moves.
+    pub fn from_visits(visits: impl IntoIterator<Item = (u16, u32)>) -> Result<Self, PolicyTargetError> {
+        let mut visits: Vec<(u16, u32)> = visits.into_iter().filter(|(_, count)| *count > 0).collect();
+        visits.sort_unstable();
+        let largest = u64::from(visits.iter().map(|(_, count)| *count).max().unwrap_or(0));
+        let limit = u64::from(u16::MAX);
+        let scaled = |count: u32| {
+            if largest <= limit { count as u16 } else { (u64::from(count) * limit / largest).max(1) as u16 }
+        };
+        let pairs: Vec<(u16, u16)> = visits.iter().map(|(index, count)| (*index, scaled(*count))).collect();
+        check(&pairs)?;
+        Ok(Self { pairs })
+    }
+
+    /// Reads what [`Self::to_bytes`] wrote.
+    ///
+    /// # Errors
+    /// [`PolicyTargetError`] saying what is wrong. Never panics.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, PolicyTargetError> {
+        let pairs: Vec<(u16, u16)> = pairs_of(bytes)?.collect();
+        check(&pairs)?;
+        Ok(Self { pairs })
+    }
+
+    /// Returns the pairs (index u16, count u16), little-endian, four bytes a pair.
+    #[must_use]
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut bytes = Vec::with_capacity(self.pairs.len() * 4);
+        self.write_to(&mut bytes);
+        bytes
+    }
+
+    /// Appends what [`Self::to_bytes`] returns to `bytes`.
+    pub fn write_to(&self, bytes: &mut Vec<u8>) {
+        for (index, count) in &self.pairs {
+            bytes.extend_from_slice(&index.to_le_bytes());
+            bytes.extend_from_slice(&count.to_le_bytes());
+        }
+    }
+
+    /// Returns (policy index, visit count) by rising index.
+    #[must_use]
+    pub fn pairs(&self) -> &[(u16, u16)] {
+        &self.pairs
+    }
+
+    /// Returns the sum of the visit counts, above 0.
+    #[must_use]
+    pub fn visit_sum(&self) -> u32 {
+        self.pairs.iter().map(|(_, count)| u32::from(*count)).sum()
+    }
+}
+
+/// Returns the pairs in the byte form of a target, unchecked but for their number.
+pub(super) fn pairs_of(bytes: &[u8]) -> Result<impl ExactSizeIterator<Item = (u16, u16)>, PolicyTargetError> {
+    let (chunks, rest) = bytes.as_chunks::<4>();
+    if !rest.is_empty() {
+        return Err(PolicyTargetError::Length(bytes.len()));
+    }
+    if chunks.len() > PolicyTarget::MOVE_COUNT_MAX {
+        return Err(PolicyTargetError::TooLong(chunks.len()));
+    }
+    Ok(chunks.iter().map(|[a, b, c, d]| (u16::from_le_bytes([*a, *b]), u16::from_le_bytes([*c, *d]))))
+}
+
+fn check(pairs: &[(u16, u16)]) -> Result<(), PolicyTargetError> {
+    if pairs.len() > PolicyTarget::MOVE_COUNT_MAX {
+        return Err(PolicyTargetError::TooLong(pairs.len()));
+    }
+    if let Some(step) = pairs.windows(2).find(|step| step[0].0 >= step[1].0) {
+        return Err(PolicyTargetError::Order(step[1].0));
+    }
+    if pairs.iter().all(|(_, count)| *count == 0) { Err(PolicyTargetError::NoVisits) } else { Ok(()) }
+}

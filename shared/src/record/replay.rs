@@ -1,0 +1,198 @@
+//! Playing a record through the rules: what comes out may be counted and learned from.
+
+use super::{GameRecord, PlyRecord, PolicyTarget};
+use crate::encoding::{Encoding, Mv, Pos};
+use crate::game::{Game, MoveError, Outcome, Side};
+
+/// Why a record is not a game, naming the ply.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum ReplayError {
+    /// The move cannot be read or is not legal.
+    #[error("ply {ply}")]
+    Move {
+        /// The ply, 0 for the first.
+        ply: u32,
+        /// What is wrong with the move.
+        #[source]
+        source: MoveError,
+    },
+    /// The policy target names a move that is not legal.
+    #[error("ply {ply}: policy target names index {policy_index}, which is no legal move")]
+    PolicyIndex {
+        /// The ply, 0 for the first.
+        ply: u32,
+        /// The index.
+        policy_index: u16,
+    },
+    /// The value of the root is not a value.
+    #[error("ply {ply}: root value {root_value} is not in -1..=1")]
+    RootValue {
+        /// The ply, 0 for the first.
+        ply: u32,
+        /// The number found.
+        root_value: f32,
+    },
+    /// The opening is longer than the game.
+    #[error("an opening of {opening_ply_count} plies in a game of {ply_count}")]
+    Opening {
+        /// Plies of the opening.
+        opening_ply_count: u32,
+        /// Plies of the game.
+        ply_count: u32,
+    },
+}
+
+/// One position to learn from.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Sample {
+    /// The position as [`Encoding::pack`] writes it.
+    pub packed: Vec<u8>,
+    /// Visits of its legal moves.
+    pub policy_target: PolicyTarget,
+    /// How the game ended for the side to move, -1, 0 or 1.
+    pub value_target: f32,
+}
+
+/// A record that agrees with the rules.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ReplayedGame {
+    /// How the game ended; `None` if it did not.
+    pub outcome: Option<Outcome>,
+    /// Whether it ended at the ply limit.
+    pub is_cut_off: bool,
+    /// Number of plies.
+    pub ply_count: u32,
+    /// The positions that have a policy target, first to last; none of an unfinished game.
+    pub samples: Vec<Sample>,
+}
+
+/// A game that is replayed ply by ply, as the plies come in.
+#[derive(Clone)]
+pub struct ReplayState<E: Encoding> {
+    encoding: E,
+    position: Pos<E>,
+    opening_ply_count: u32,
+    ply_count: u32,
+    pending: Vec<PendingSample>,
+    moves: Vec<Mv<E>>,
+    policy_indices: Vec<u16>,
+}
+
+/// A sample whose game has no outcome yet.
+#[derive(Debug, Clone)]
+struct PendingSample {
+    packed: Vec<u8>,
+    policy_target: PolicyTarget,
+    side: Side,
+}
+
+impl<E: Encoding> ReplayState<E> {
+    /// Starts at the beginning of a game. Plies of the opening give no samples.
+    #[must_use]
+    pub fn new(encoding: E, opening_ply_count: u32) -> Self {
+        let position = encoding.game().initial_position();
+        Self {
+            encoding,
+            position,
+            opening_ply_count,
+            ply_count: 0,
+            pending: Vec::new(),
+            moves: Vec::new(),
+            policy_indices: Vec::new(),
+        }
+    }
+
+    /// Plays one ply.
+    ///
+    /// # Errors
+    /// [`ReplayError`] if the ply does not agree with the rules; the game is then as it was before.
+    pub fn play(&mut self, ply: &PlyRecord) -> Result<(), ReplayError> {
+        let number = self.ply_count;
+        let game = self.encoding.game();
+        let mv = game
+            .parse_move(&self.position, &ply.move_text)
+            .map_err(|source| ReplayError::Move { ply: number, source })?;
+        if !(-1.0..=1.0).contains(&ply.root_value) {
+            return Err(ReplayError::RootValue { ply: number, root_value: ply.root_value });
+        }
+        if let Some(target) = &ply.policy_target {
+            self.check_target(target)?;
+            if number >= self.opening_ply_count {
+                self.push_pending(target);
+            }
+        }
+        self.encoding.game().play(&mut self.position, mv);
+        self.ply_count += 1;
+        Ok(())
+    }
+
+    /// Returns the position after the plies played so far.
+    #[must_use]
+    pub fn position(&self) -> &Pos<E> {
+        &self.position
+    }
+
+    /// Returns the number of plies played so far.
+    #[must_use]
+    pub fn ply_count(&self) -> u32 {
+        self.ply_count
+    }
+
+    /// Returns how the game ended, `None` while it goes on.
+    #[must_use]
+    pub fn outcome(&self) -> Option<Outcome> {
+        self.encoding.game().outcome(&self.position)
+    }
+
+    /// Returns the game as it stands, with samples if it has ended.
+    #[must_use]
+    pub fn finish(self) -> ReplayedGame {
+        let outcome = self.outcome();
+        let samples = outcome.map_or_else(Vec::new, |outcome| {
+            let sample = |PendingSample { packed, policy_target, side }| Sample {
+                packed,
+                policy_target,
+                value_target: outcome.value_for(side).get(),
+            };
+            self.pending.into_iter().map(sample).collect()
+        });
+        let is_cut_off = self.encoding.game().is_cut_off(&self.position);
+        ReplayedGame { outcome, is_cut_off, ply_count: self.ply_count, samples }
+    }
+
+    fn check_target(&mut self, target: &PolicyTarget) -> Result<(), ReplayError> {
+        self.moves.clear();
+        self.policy_indices.clear();
+        self.encoding.game().legal_moves(&self.position, &mut self.moves);
+        self.encoding.policy_indices(&self.position, &self.moves, &mut self.policy_indices);
+        self.policy_indices.sort_unstable();
+        let is_illegal = |index: &u16| self.policy_indices.binary_search(index).is_err();
+        match target.pairs().iter().map(|(index, _)| *index).find(is_illegal) {
+            Some(policy_index) => Err(ReplayError::PolicyIndex { ply: self.ply_count, policy_index }),
+            None => Ok(()),
+        }
+    }
+
+    fn push_pending(&mut self, target: &PolicyTarget) {
+        let mut packed = Vec::new();
+        self.encoding.pack(&self.position, &mut packed);
+        let side = self.encoding.game().side_to_move(&self.position);
+        self.pending.push(PendingSample { packed, policy_target: target.clone(), side });
+    }
+}
+
+/// Plays a whole record through the rules.
+///
+/// # Errors
+/// [`ReplayError`] naming the first ply that does not agree with the rules.
+pub fn replay<E: Encoding>(encoding: &E, record: &GameRecord) -> Result<ReplayedGame, ReplayError> {
+    let ply_count = u32::try_from(record.plies.len()).unwrap_or(u32::MAX);
+    if record.opening_ply_count > ply_count {
+        return Err(ReplayError::Opening { opening_ply_count: record.opening_ply_count, ply_count });
+    }
+    let mut state = ReplayState::new(encoding.clone(), record.opening_ply_count);
+    for ply in &record.plies {
+        state.play(ply)?;
+    }
+    Ok(state.finish())
+}

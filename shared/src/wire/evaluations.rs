@@ -1,0 +1,88 @@
+//! Evaluations on their way back: priors in half precision and a value for each leaf.
+
+use bytes::{BufMut, BytesMut};
+use half::f16;
+
+use super::{WireError, check_length};
+
+/// What an answer says besides priors and values.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct EvaluationHeader {
+    /// The batch that is answered.
+    pub batch_id: u64,
+    /// The network that answered.
+    pub network_id: u32,
+    /// Number of the reigning network at that time.
+    pub generation: u32,
+    /// Leaves whose priors became uniform.
+    pub uniform_prior_count: u32,
+}
+
+/// Returns the answer with the priors of all legal moves, end to end, and the value of each leaf.
+#[must_use]
+pub fn write_evaluations(header: EvaluationHeader, priors: &[f32], values: &[f32]) -> proto::EvaluationBatch {
+    let mut prior_bytes = BytesMut::with_capacity(priors.len() * 2);
+    for prior in priors {
+        prior_bytes.put_slice(&f16::from_f32(*prior).to_le_bytes());
+    }
+    let mut value_bytes = BytesMut::with_capacity(values.len() * 4);
+    for value in values {
+        value_bytes.put_f32_le(*value);
+    }
+    proto::EvaluationBatch {
+        batch_id: header.batch_id,
+        network_id: header.network_id,
+        generation: header.generation,
+        priors: prior_bytes.freeze(),
+        values: value_bytes.freeze(),
+        uniform_prior_count: header.uniform_prior_count,
+        error: String::new(),
+    }
+}
+
+/// Reads an answer to a batch with `move_count` legal moves and `leaf_count` leaves into `priors` and `values`.
+///
+/// Whatever the vectors held before is gone. Every prior read is in 0..=1 (with the slack of half precision), every
+/// value in -1..=1.
+///
+/// # Errors
+/// [`WireError::Refused`] if the peer could not evaluate the batch, others if the answer does not fit the batch or
+/// holds numbers that are none; the vectors are then empty.
+pub fn read_evaluations(
+    message: &proto::EvaluationBatch,
+    move_count: usize,
+    leaf_count: usize,
+    priors: &mut Vec<f32>,
+    values: &mut Vec<f32>,
+) -> Result<EvaluationHeader, WireError> {
+    priors.clear();
+    values.clear();
+    if !message.error.is_empty() {
+        return Err(WireError::Refused(message.error.clone()));
+    }
+    check_length("priors", message.priors.len(), move_count * 2)?;
+    check_length("values", message.values.len(), leaf_count * 4)?;
+    priors.extend(message.priors.as_chunks().0.iter().map(|bytes| f16::from_le_bytes(*bytes).to_f32()));
+    values.extend(message.values.as_chunks().0.iter().map(|bytes| f32::from_le_bytes(*bytes)));
+    if let Err(error) = check_numbers(priors, values) {
+        priors.clear();
+        values.clear();
+        return Err(error);
+    }
+    Ok(EvaluationHeader {
+        batch_id: message.batch_id,
+        network_id: message.network_id,
+        generation: message.generation,
+        uniform_prior_count: message.uniform_prior_count,
+    })
+}
+
+fn check_numbers(priors: &[f32], values: &[f32]) -> Result<(), WireError> {
+    if let Some(prior) = priors.iter().find(|prior| !(0.0..=1.001).contains(*prior)) {
+        return Err(WireError::invalid("priors", format!("{prior} is not in 0..=1")));
+    }
+    match values.iter().find(|value| !(-1.0..=1.0).contains(*value)) {
+        Some(value) => Err(WireError::invalid("values", format!("{value} is not in -1..=1"))),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,220 @@
+//! Messages: round trips, sizes, and rubbish that must give an error and never a panic.
+
+use proptest::prelude::*;
+use prost::Message;
+use shared::game::catalog::GameSpec;
+use shared::record::{PlyRecord, PolicyTarget};
+use shared::wire::{
+    EvaluationHeader, LeafBatchBuilder, ReportedPly, WireError, game_spec_from_proto, game_spec_to_proto,
+    ply_from_proto, ply_to_proto, read_evaluations, read_leaf_batch, write_evaluations,
+};
+
+type Leaves = Vec<(Vec<u8>, Vec<u16>)>;
+
+fn batch_of(leaves: &Leaves, builder: &mut LeafBatchBuilder) -> proto::LeafBatch {
+    for (packed, indices) in leaves {
+        builder.push(packed, indices).expect("leaves of a test are within the limits");
+    }
+    builder.finish(7, 3)
+}
+
+fn leaves_of(batch: &proto::LeafBatch) -> Result<Leaves, WireError> {
+    let leaf = |leaf: shared::wire::Leaf<'_>| (leaf.packed.to_vec(), leaf.policy_indices().collect());
+    Ok(read_leaf_batch(batch)?.leaves().map(leaf).collect())
+}
+
+/// A position of a full Hive game (see `docs/wire.md`) with 60 legal moves.
+fn hive_sized_leaves(leaf_count: usize) -> Leaves {
+    let leaf = |seed: usize| {
+        let packed = (0..80).map(|byte| (byte * 31 + seed) as u8).collect();
+        (packed, (0..60).map(|index| (index * 89 + seed as u16) % 5488).collect())
+    };
+    (0..leaf_count).map(leaf).collect()
+}
+
+#[test]
+fn a_leaf_with_60_moves_takes_at_most_400_bytes_both_ways() {
+    for leaf_count in [16, 256] {
+        let batch = batch_of(&hive_sized_leaves(leaf_count), &mut LeafBatchBuilder::default());
+        let priors = vec![1.0 / 60.0; 60 * leaf_count];
+        let answer = write_evaluations(EvaluationHeader::default(), &priors, &vec![0.5; leaf_count]);
+        let byte_count = batch.encoded_len() + answer.encoded_len();
+        assert!(byte_count <= 400 * leaf_count, "{byte_count} bytes for {leaf_count} leaves");
+        println!("{leaf_count} leaves: {:.1} bytes a leaf", byte_count as f64 / leaf_count as f64);
+    }
+}
+
+#[test]
+fn the_builder_starts_afresh_after_each_message() {
+    let mut builder = LeafBatchBuilder::default();
+    let leaves = hive_sized_leaves(5);
+    for _ in 0..3 {
+        let batch = batch_of(&leaves, &mut builder);
+        assert!(builder.is_empty());
+        assert_eq!(leaves_of(&batch).as_ref(), Ok(&leaves));
+    }
+    builder.push(&[1], &[1]).expect("a small leaf");
+    builder.clear();
+    assert_eq!(leaves_of(&builder.finish(1, 1)), Ok(vec![]));
+}
+
+#[test]
+fn oversized_leaves_are_refused_where_they_are_made() {
+    let mut builder = LeafBatchBuilder::default();
+    builder.push(&[0; 1025], &[1]).expect_err("too many bytes");
+    builder.push(&[], &[1]).expect_err("no bytes");
+    builder.push(&[0; 80], &[]).expect_err("no moves");
+    builder.push(&[0; 80], &[0; 4097]).expect_err("too many moves");
+    assert!(builder.is_empty());
+}
+
+#[test]
+fn batches_that_contradict_themselves_are_refused() {
+    let good = batch_of(&hive_sized_leaves(3), &mut LeafBatchBuilder::default());
+    let refused = |change: &dyn Fn(&mut proto::LeafBatch), field: &str| {
+        let mut batch = good.clone();
+        change(&mut batch);
+        let error = read_leaf_batch(&batch).expect_err("the batch is broken").to_string();
+        assert!(error.contains(field), "{error}");
+    };
+    refused(&|batch| batch.position_lengths[1] += 1, "positions");
+    refused(&|batch| batch.position_lengths[1] = u32::MAX, "position_lengths");
+    refused(&|batch| batch.position_lengths[1] = 0, "position_lengths");
+    refused(&|batch| batch.move_counts[1] -= 1, "policy_indices");
+    refused(&|batch| batch.move_counts[1] = u32::MAX, "move_counts");
+    refused(&|batch| batch.move_counts[1] = 0, "move_counts");
+    refused(&|batch| batch.move_counts.truncate(2), "move_counts");
+    refused(&|batch| batch.positions.truncate(10), "positions");
+    refused(&|batch| batch.policy_indices.truncate(11), "policy_indices");
+    refused(
+        &|batch| {
+            batch.position_lengths = vec![1; 20_000];
+            batch.move_counts = vec![1; 20_000];
+        },
+        "position_lengths",
+    );
+}
+
+#[test]
+fn evaluations_come_back_as_sent() {
+    let header = EvaluationHeader { batch_id: 9, network_id: 4, generation: 2, uniform_prior_count: 1 };
+    let message = write_evaluations(header, &[0.25, 0.5, 1.0], &[-1.0, 0.125]);
+    let (mut priors, mut values) = (vec![9.0], vec![9.0]);
+    assert_eq!(read_evaluations(&message, 3, 2, &mut priors, &mut values), Ok(header));
+    assert_eq!((priors, values), (vec![0.25, 0.5, 1.0], vec![-1.0, 0.125]));
+}
+
+#[test]
+fn evaluations_that_do_not_fit_or_are_no_numbers_are_refused() {
+    let read = |message: &proto::EvaluationBatch| {
+        let (mut priors, mut values) = (vec![9.0], vec![9.0]);
+        let error = read_evaluations(message, 2, 1, &mut priors, &mut values).expect_err("a broken answer");
+        assert!(priors.is_empty() && values.is_empty());
+        error
+    };
+    let write = |priors: &[f32], values: &[f32]| write_evaluations(EvaluationHeader::default(), priors, values);
+    assert!(matches!(read(&write(&[0.5], &[0.0])), WireError::Length { field: "priors", .. }));
+    assert!(matches!(read(&write(&[0.5; 2], &[0.0; 2])), WireError::Length { field: "values", .. }));
+    for prior in [f32::NAN, f32::INFINITY, -0.5, 2.0] {
+        assert!(matches!(read(&write(&[0.5, prior], &[0.0])), WireError::Invalid { field: "priors", .. }), "{prior}");
+    }
+    for value in [f32::NAN, f32::NEG_INFINITY, 1.5] {
+        assert!(matches!(read(&write(&[0.5; 2], &[value])), WireError::Invalid { field: "values", .. }), "{value}");
+    }
+    let refused = proto::EvaluationBatch { error: "no such network".into(), ..write(&[0.5; 2], &[0.0]) };
+    assert_eq!(read(&refused), WireError::Refused("no such network".into()));
+}
+
+#[test]
+fn tic_tac_toe_is_named_and_nothing_is_not() {
+    let spec = GameSpec::TicTacToe {};
+    assert_eq!(game_spec_from_proto(&game_spec_to_proto(&spec)), Ok(spec));
+    assert_eq!(game_spec_from_proto(&proto::GameSpec { game: None }), Err(WireError::Missing("game")));
+}
+
+fn reported_ply() -> impl Strategy<Value = ReportedPly> {
+    let target = prop::collection::btree_map(any::<u16>(), 1u32..70_000, 0..80)
+        .prop_map(|visits| PolicyTarget::from_visits(visits).ok());
+    (any::<u64>(), any::<u32>(), "[ -~]{0,40}", target, -1.0f32..=1.0, any::<u32>(), any::<u32>()).prop_map(
+        |(game_id, ply, move_text, policy_target, root_value, simulation_count, network_id)| ReportedPly {
+            game_id,
+            ply,
+            record: PlyRecord { move_text, policy_target, root_value, simulation_count, network_id },
+        },
+    )
+}
+
+/// Flips bytes, cuts off or inserts.
+fn mutate(mut bytes: Vec<u8>, mutations: &[(u8, u16, u8)]) -> Vec<u8> {
+    for (kind, place, byte) in mutations {
+        let place = usize::from(*place) % (bytes.len() + 1);
+        match kind % 3 {
+            0 if place < bytes.len() => bytes[place] ^= byte,
+            1 => bytes.truncate(place),
+            _ => bytes.insert(place, *byte),
+        }
+    }
+    bytes
+}
+
+fn mutations() -> impl Strategy<Value = Vec<(u8, u16, u8)>> {
+    prop::collection::vec(any::<(u8, u16, u8)>(), 1..6)
+}
+
+fn leaves() -> impl Strategy<Value = Leaves> {
+    let leaf = (prop::collection::vec(any::<u8>(), 1..100), prop::collection::vec(any::<u16>(), 1..100));
+    prop::collection::vec(leaf, 0..12)
+}
+
+proptest! {
+    #[test]
+    fn plies_survive_the_wire(reported in reported_ply()) {
+        let bytes = ply_to_proto(&reported).encode_to_vec();
+        let message = proto::Ply::decode(&bytes[..]).expect("just encoded");
+        prop_assert_eq!(ply_from_proto(&message), Ok(reported));
+    }
+
+    #[test]
+    fn broken_plies_never_panic(reported in reported_ply(), mutations in mutations()) {
+        let bytes = mutate(ply_to_proto(&reported).encode_to_vec(), &mutations);
+        if let Ok(read) = proto::Ply::decode(&bytes[..]).map_err(drop).and_then(|ply| ply_from_proto(&ply).map_err(drop)) {
+            prop_assert!(read.record.root_value.abs() <= 1.0);
+        }
+    }
+
+    #[test]
+    fn leaves_survive_the_wire(leaves in leaves()) {
+        let bytes = batch_of(&leaves, &mut LeafBatchBuilder::default()).encode_to_vec();
+        let batch = proto::LeafBatch::decode(&bytes[..]).expect("just encoded");
+        prop_assert_eq!((batch.batch_id, batch.network_id), (7, 3));
+        let view = read_leaf_batch(&batch).expect("a good batch");
+        prop_assert_eq!(view.len(), leaves.len());
+        prop_assert_eq!(view.move_count(), leaves.iter().map(|(_, indices)| indices.len()).sum::<usize>());
+        prop_assert_eq!(leaves_of(&batch), Ok(leaves));
+    }
+
+    #[test]
+    fn broken_batches_never_panic(leaves in leaves(), mutations in mutations()) {
+        let bytes = mutate(batch_of(&leaves, &mut LeafBatchBuilder::default()).encode_to_vec(), &mutations);
+        let Ok(batch) = proto::LeafBatch::decode(&bytes[..]) else { return Ok(()) };
+        let Ok(leaves) = leaves_of(&batch) else { return Ok(()) };
+        let byte_count: usize = leaves.iter().map(|(packed, _)| packed.len()).sum();
+        prop_assert_eq!(byte_count, batch.positions.len());
+    }
+
+    #[test]
+    fn broken_evaluations_never_panic(
+        priors in prop::collection::vec(0.0f32..=1.0, 1..40),
+        values in prop::collection::vec(-1.0f32..=1.0, 1..10),
+        mutations in mutations(),
+    ) {
+        let message = write_evaluations(EvaluationHeader::default(), &priors, &values);
+        let bytes = mutate(message.encode_to_vec(), &mutations);
+        let Ok(message) = proto::EvaluationBatch::decode(&bytes[..]) else { return Ok(()) };
+        let (mut read_priors, mut read_values) = (vec![], vec![]);
+        if read_evaluations(&message, priors.len(), values.len(), &mut read_priors, &mut read_values).is_ok() {
+            prop_assert_eq!((read_priors.len(), read_values.len()), (priors.len(), values.len()));
+            prop_assert!(read_values.iter().all(|value| value.abs() <= 1.0));
+        }
+    }
+}
