@@ -1,1 +1,11 @@
-//! placeholder
+//! What every program needs to start and to stop: configuration, logs, exit codes, signals, and the gRPC settings
+//! that both sides must share.
+//!
+//! No game, no search and no network lives here. Only [`config::Sources::new`] reads the environment.
+
+pub mod auth;
+pub mod config;
+pub mod exit;
+pub mod limits;
+pub mod logging;
+pub mod shutdown;

@@ -1,0 +1,68 @@
+//! How a program ends: 0 after a clean run, 1 after a failure, 64 for wrong usage or configuration; one line a failure.
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use crate::config::ConfigError;
+
+/// Exit code for wrong usage or configuration (EX_USAGE of sysexits).
+pub const USAGE: u8 = 64;
+
+/// Wrong usage that the command line parser cannot see. Ends the program with [`USAGE`].
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct UsageError(pub String);
+
+/// Reads the command line of this process, or ends it: 0 after `--help` and `--version`, 64 after wrong usage.
+#[must_use]
+pub fn parse<Cli: Parser>() -> Cli {
+    Cli::try_parse().unwrap_or_else(|error| {
+        let code = if error.use_stderr() { i32::from(USAGE) } else { 0 };
+        // A closed pipe is no reason to complain about the usage.
+        let _ = error.print();
+        std::process::exit(code)
+    })
+}
+
+/// Runs a program to its end and turns what came of it into an exit code, with one line on stderr after a failure.
+pub fn run(program: &str, main: impl FnOnce() -> anyhow::Result<()>) -> ExitCode {
+    match main() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            crate::logging::print_line(&line(program, &error));
+            ExitCode::from(code(&error))
+        }
+    }
+}
+
+/// Returns the one line that tells a person why `program` failed.
+#[must_use]
+pub fn line(program: &str, error: &anyhow::Error) -> String {
+    format!("{program}: {}", format!("{error:#}").replace('\n', " "))
+}
+
+fn code(error: &anyhow::Error) -> u8 {
+    let is_usage = error.chain().any(|cause| cause.is::<ConfigError>() || cause.is::<UsageError>());
+    if is_usage { USAGE } else { 1 }
+}
+
+#[cfg(test)]
+mod tests {
+    use anyhow::Context;
+
+    use super::*;
+
+    #[test]
+    fn a_failure_is_one_line_with_its_causes() {
+        let error = Err::<(), _>(anyhow::anyhow!("no such\nfile")).context("open store").unwrap_err();
+        assert_eq!(line("learner", &error), "learner: open store: no such file");
+        assert_eq!(code(&error), 1);
+    }
+
+    #[test]
+    fn wrong_usage_ends_with_64() {
+        let error = anyhow::Error::from(UsageError("no game".into())).context("start");
+        assert_eq!(code(&error), USAGE);
+    }
+}
