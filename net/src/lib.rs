@@ -1,1 +1,29 @@
-//! placeholder
+//! The networks: what they look like, how they answer, how they learn, how they are kept in files.
+//!
+//! This is the only crate that knows libtorch. It knows no game: positions come as planes and ragged lists of legal
+//! moves ([`shared::encoding::NetworkInput`]). No thread is started here, nothing waits, no environment is read but by
+//! [`cuda::preload`]. One thread owns a network at a time; every failure is a [`NetError`].
+
+mod checkpoint;
+pub mod cuda;
+mod device;
+mod error;
+mod file;
+mod inference;
+mod layout;
+mod model;
+mod moves;
+mod network;
+mod output;
+mod schedule;
+mod settings;
+mod trainer;
+
+pub use device::{Device, DeviceChoice, open_device, set_threads, threads};
+pub use error::NetError;
+pub use inference::{InferenceNetwork, Precision};
+pub use network::Network;
+pub use output::NetworkOutput;
+pub use schedule::cosine_learning_rate;
+pub use settings::{NetworkSettings, NetworkShape, PolicyHead};
+pub use trainer::{StepLosses, Trainer, TrainingSettings};

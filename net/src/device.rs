@@ -1,0 +1,151 @@
+//! Which machine the tensors live on, and with how many threads they are computed.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use crate::NetError;
+
+/// The device as the config names it: `auto`, `cpu`, `cuda` or `cuda:N`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub enum DeviceChoice {
+    /// The first GPU if there is one, otherwise the processor.
+    #[default]
+    Auto,
+    /// The processor.
+    Cpu,
+    /// The GPU of this number.
+    Cuda(usize),
+}
+
+impl FromStr for DeviceChoice {
+    type Err = NetError;
+
+    fn from_str(text: &str) -> Result<Self, NetError> {
+        let unknown = || NetError::Device {
+            device: format!("{text:?}"),
+            reason: "not one of \"auto\", \"cpu\", \"cuda:0\", \"cuda:1\" and so on".into(),
+        };
+        match text {
+            "auto" => Ok(Self::Auto),
+            "cpu" => Ok(Self::Cpu),
+            "cuda" => Ok(Self::Cuda(0)),
+            _ => {
+                let number = text.strip_prefix("cuda:").ok_or_else(unknown)?;
+                number.parse::<u8>().map(|number| Self::Cuda(number.into())).map_err(|_| unknown())
+            }
+        }
+    }
+}
+
+impl TryFrom<String> for DeviceChoice {
+    type Error = NetError;
+
+    fn try_from(text: String) -> Result<Self, NetError> {
+        text.parse()
+    }
+}
+
+impl From<DeviceChoice> for String {
+    fn from(choice: DeviceChoice) -> Self {
+        choice.to_string()
+    }
+}
+
+impl fmt::Display for DeviceChoice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Auto => write!(f, "auto"),
+            Self::Cpu => write!(f, "cpu"),
+            Self::Cuda(number) => write!(f, "cuda:{number}"),
+        }
+    }
+}
+
+/// A device that is there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Device(pub(crate) tch::Device);
+
+impl Device {
+    /// The processor, which is always there.
+    pub const CPU: Self = Self(tch::Device::Cpu);
+
+    /// Returns whether this is a GPU.
+    #[must_use]
+    pub fn is_cuda(self) -> bool {
+        self.0.is_cuda()
+    }
+}
+
+impl fmt::Display for Device {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            tch::Device::Cuda(number) => write!(f, "cuda:{number}"),
+            _ => write!(f, "cpu"),
+        }
+    }
+}
+
+/// Opens the device that `choice` names. GPUs are seen only after [`crate::cuda::preload`].
+///
+/// # Errors
+/// [`NetError::Device`] if a GPU was asked for by number and is not there.
+pub fn open_device(choice: DeviceChoice) -> Result<Device, NetError> {
+    let refused = |reason: String| NetError::Device { device: choice.to_string(), reason };
+    let number = match choice {
+        DeviceChoice::Cpu => return Ok(Device::CPU),
+        DeviceChoice::Auto if tch::Cuda::is_available() => 0,
+        DeviceChoice::Auto => return Ok(Device::CPU),
+        DeviceChoice::Cuda(_) if !tch::Cuda::is_available() => {
+            return Err(refused(
+                "this libtorch sees no GPU; is the CUDA build installed, and nvidia-smi happy?".into(),
+            ));
+        }
+        DeviceChoice::Cuda(number) => number,
+    };
+    let count = usize::try_from(tch::Cuda::device_count()).unwrap_or(0);
+    if number >= count {
+        return Err(refused(format!("this machine has {count} GPU(s), numbered from 0")));
+    }
+    // Few batch sizes, each run very often: let cuDNN try its algorithms once for each.
+    tch::Cuda::cudnn_set_benchmark(true);
+    Ok(Device(tch::Device::Cuda(number)))
+}
+
+/// Sets how many threads one tensor operation may use, at least 1.
+///
+/// Call it on the thread that owns the tensors, before its first operation: OpenMP remembers the number by thread.
+pub fn set_threads(count: usize) {
+    tch::set_num_threads(i32::try_from(count.max(1)).unwrap_or(i32::MAX));
+}
+
+/// Returns how many threads one tensor operation of the calling thread may use.
+#[must_use]
+pub fn threads() -> usize {
+    usize::try_from(tch::get_num_threads()).unwrap_or(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn choices_are_read_and_written() {
+        for text in ["auto", "cpu", "cuda:0", "cuda:3"] {
+            assert_eq!(text.parse::<DeviceChoice>().unwrap().to_string(), text);
+        }
+        for text in ["", "gpu", "cuda:", "cuda:-1", "cuda:x", "CPU", "cuda:99999999999"] {
+            let error = text.parse::<DeviceChoice>().unwrap_err().to_string();
+            assert!(error.starts_with(&format!("device {text:?}: not one of")), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_missing_gpu_is_an_error() {
+        let error = open_device(DeviceChoice::Cuda(200)).unwrap_err().to_string();
+        assert!(error.starts_with("device cuda:200: this "), "{error}");
+        assert!(open_device(DeviceChoice::Auto).is_ok());
+    }
+}

@@ -1,0 +1,174 @@
+//! The network as it answers leaves: batch norm folded into the convolutions, no gradients, channels last.
+
+use serde::{Deserialize, Serialize};
+use shared::encoding::NetworkInput;
+use tch::{Kind, Tensor};
+
+use crate::model::{
+    Affine, Convolve, Model, NORM_EPSILON, NormConvolution, Policy, ValueHead, channels_last, convolve, upload_planes,
+};
+use crate::moves::{MoveIndex, check_input};
+use crate::{Device, NetError, Network, NetworkOutput, NetworkShape};
+
+/// The numbers in which a network answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Precision {
+    /// 32 bits.
+    Float32,
+    /// 16 bits with 8 of exponent: for processors that multiply them in hardware.
+    Bfloat16,
+    /// 16 bits with 5 of exponent: for GPUs.
+    Float16,
+}
+
+impl Precision {
+    /// Returns what is fast on `device` without a visible loss of strength: half on a GPU, 32 bits on a processor.
+    #[must_use]
+    pub fn for_device(device: Device) -> Self {
+        if device.is_cuda() { Self::Float16 } else { Self::Float32 }
+    }
+
+    fn kind(self) -> Kind {
+        match self {
+            Self::Float32 => Kind::Float,
+            Self::Bfloat16 => Kind::BFloat16,
+            Self::Float16 => Kind::Half,
+        }
+    }
+}
+
+/// A network that only answers. One thread owns it; it may be sent to another.
+pub struct InferenceNetwork {
+    shape: NetworkShape,
+    model: Model<FoldedConvolution>,
+    device: Device,
+    kind: Kind,
+    /// Rising; empty = never pad.
+    batch_sizes: Vec<usize>,
+    planes: Vec<f32>,
+}
+
+impl InferenceNetwork {
+    /// Folds `network` for `device`. Batches are padded with empty positions to the next of `batch_sizes` (any order;
+    /// none: never padded), so that the libraries below prepare for few sizes; larger batches stay as they are.
+    ///
+    /// # Errors
+    /// [`NetError::Torch`] if memory does not suffice.
+    pub fn new(
+        network: &Network,
+        device: Device,
+        precision: Precision,
+        batch_sizes: &[usize],
+    ) -> Result<Self, NetError> {
+        let _no_gradients = tch::no_grad_guard();
+        let kind = precision.kind();
+        let model = fold_model(network.model(false)?.0, device.0, kind)?;
+        let mut batch_sizes = batch_sizes.to_vec();
+        batch_sizes.sort_unstable();
+        Ok(Self { shape: network.shape, model, device, kind, batch_sizes, planes: Vec::new() })
+    }
+
+    /// Returns the shape.
+    #[must_use]
+    pub fn shape(&self) -> &NetworkShape {
+        &self.shape
+    }
+
+    /// Returns the device that answers.
+    #[must_use]
+    pub fn device(&self) -> Device {
+        self.device
+    }
+
+    /// Evaluates all positions of `input` into `output`, whatever that held before.
+    ///
+    /// # Errors
+    /// [`NetError::Batch`] if `input` contradicts itself or the shape; [`NetError::Torch`] if the device fails.
+    /// `output` is then empty.
+    pub fn evaluate(&mut self, input: &NetworkInput, output: &mut NetworkOutput) -> Result<(), NetError> {
+        output.clear();
+        check_input(&self.shape, input)?;
+        if input.is_empty() {
+            return Ok(());
+        }
+        let _no_gradients = tch::no_grad_guard();
+        let (logits, values) = self.run(input)?;
+        let (mut priors, mut finished) = (std::mem::take(&mut output.priors), std::mem::take(&mut output.values));
+        priors.resize(input.policy_indices.len(), 0.0);
+        finished.resize(input.len(), 0.0);
+        logits.f_copy_data(&mut priors, input.policy_indices.len())?;
+        values.f_copy_data(&mut finished, input.len())?;
+        (output.priors, output.values) = (priors, finished);
+        output.finish(input);
+        Ok(())
+    }
+
+    /// Returns logits f32 [N] and values f32 [B or more].
+    fn run(&mut self, input: &NetworkInput) -> Result<(Tensor, Tensor), NetError> {
+        let batch = input.len();
+        let padded = self.batch_sizes.iter().copied().find(|&size| size >= batch).unwrap_or(batch);
+        let planes = if padded == batch {
+            &input.planes
+        } else {
+            self.planes.clear();
+            self.planes.extend_from_slice(&input.planes);
+            self.planes.resize(padded * self.shape.planes.len(), 0.0);
+            &self.planes
+        };
+        let planes = upload_planes(planes, padded, &self.shape, self.device.0, self.kind)?;
+        let said = self.model.forward(&planes)?;
+        let index = MoveIndex::new(&self.shape, input, self.device.0)?;
+        Ok((index.logits(&self.shape, &said.policy)?, said.value))
+    }
+}
+
+/// A convolution that already does what the batch norm behind it did.
+struct FoldedConvolution {
+    weight: Tensor,
+    bias: Tensor,
+}
+
+impl Convolve for FoldedConvolution {
+    fn apply(&self, input: &Tensor) -> Result<Tensor, NetError> {
+        convolve(input, &self.weight, Some(&self.bias))
+    }
+}
+
+/// weight' = weight * g / sqrt(variance + epsilon), bias' = b - mean * g / sqrt(variance + epsilon).
+fn fold(convolution: &NormConvolution, device: tch::Device, kind: Kind) -> Result<FoldedConvolution, NetError> {
+    let wide = |tensor: &Tensor| tensor.f_to_device(device)?.f_to_kind(Kind::Double);
+    let deviation = wide(&convolution.variance)?.f_add_scalar(NORM_EPSILON)?.f_sqrt()?;
+    let scale = wide(&convolution.norm_weight)?.f_div(&deviation)?;
+    let weight = wide(&convolution.weight)?.f_mul(&scale.f_view([-1, 1, 1, 1])?)?.f_to_kind(kind)?;
+    let bias = wide(&convolution.norm_bias)?.f_sub(&wide(&convolution.mean)?.f_mul(&scale)?)?.f_to_kind(kind)?;
+    Ok(FoldedConvolution { weight: channels_last(&weight)?, bias })
+}
+
+fn fold_model(
+    model: Model<NormConvolution>,
+    device: tch::Device,
+    kind: Kind,
+) -> Result<Model<FoldedConvolution>, NetError> {
+    let convolution = |convolution: &NormConvolution| fold(convolution, device, kind);
+    let affine = |affine: &Affine| -> Result<Affine, NetError> {
+        let copy = |tensor: &Tensor| tensor.f_to_device_(device, kind, false, true);
+        Ok(Affine { weight: copy(&affine.weight)?, bias: copy(&affine.bias)? })
+    };
+    let block = |(first, second): &(_, _)| Ok((convolution(first)?, convolution(second)?));
+    Ok(Model {
+        first: convolution(&model.first)?,
+        blocks: model.blocks.iter().map(block).collect::<Result<_, NetError>>()?,
+        policy: match &model.policy {
+            Policy::Full { convolution: maps, output } => {
+                Policy::Full { convolution: convolution(maps)?, output: affine(output)? }
+            }
+            Policy::Spatial { maps } => Policy::Spatial { maps: affine(maps)? },
+        },
+        value: ValueHead {
+            convolution: convolution(&model.value.convolution)?,
+            hidden: affine(&model.value.hidden)?,
+            output: affine(&model.value.output)?,
+        },
+    })
+}

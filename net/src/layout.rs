@@ -1,0 +1,117 @@
+//! Where each tensor of a network lies: all trainable weights in one flat vector, all running statistics in another.
+//!
+//! One vector makes a step of the optimizer, the norm of the gradient and a rollback one operation each, and gives the
+//! names of a file of weights one place to be written down.
+
+use crate::settings::{NetworkShape, PolicyHead};
+
+/// Numbers that a cell offers as the source of a movement, and as many as its target (spatial head).
+pub(crate) const EMBEDDING: i64 = 16;
+
+/// How a tensor starts.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Fill {
+    /// Normal with variance 2 / fan in (He et al. 2015): convolutions followed by a rectifier.
+    Normal {
+        deviation: f64,
+    },
+    /// Uniform in -bound..bound with bound 1 / sqrt(fan in): layers that end in logits or a value.
+    Uniform {
+        bound: f64,
+    },
+    Zero,
+    One,
+}
+
+/// One named tensor inside a flat vector.
+#[derive(Debug, Clone)]
+pub(crate) struct Slot {
+    pub name: String,
+    pub dims: Vec<i64>,
+    pub start: i64,
+    pub fill: Fill,
+}
+
+impl Slot {
+    pub(crate) fn count(&self) -> i64 {
+        self.dims.iter().product()
+    }
+}
+
+/// The tensors of one flat vector, in order.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Slots {
+    pub slots: Vec<Slot>,
+    pub count: i64,
+}
+
+impl Slots {
+    fn add(&mut self, name: String, dims: &[i64], fill: Fill) {
+        let slot = Slot { name, dims: dims.to_vec(), start: self.count, fill };
+        self.count += slot.count();
+        self.slots.push(slot);
+    }
+
+    /// Changes the start of the newest slot whose name ends so.
+    fn fill_last(&mut self, ending: &str, fill: Fill) {
+        if let Some(slot) = self.slots.iter_mut().rfind(|slot| slot.name.ends_with(ending)) {
+            slot.fill = fill;
+        }
+    }
+}
+
+/// All tensors of a network of one shape.
+#[derive(Debug, Clone)]
+pub(crate) struct Layout {
+    pub weights: Slots,
+    pub statistics: Slots,
+}
+
+impl Layout {
+    pub(crate) fn new(shape: &NetworkShape) -> Self {
+        let mut layout = Self { weights: Slots::default(), statistics: Slots::default() };
+        let filters = i64::from(shape.settings.filters);
+        let hidden = i64::from(shape.settings.value_hidden);
+        let cells = shape.cell_count() as i64;
+        layout.norm_convolution("first", filters, shape.planes.planes as i64, 3);
+        for block in 0..shape.settings.blocks {
+            layout.norm_convolution(&format!("block.{block}.first"), filters, filters, 3);
+            layout.norm_convolution(&format!("block.{block}.second"), filters, filters, 3);
+            // Every block starts as the identity (Goyal et al. 2017): otherwise an untrained network, whose batch
+            // norms have seen nothing yet, doubles its activations' variance in each block and shouts at random.
+            layout.weights.fill_last(".norm.weight", Fill::Zero);
+        }
+        match shape.settings.policy_head {
+            PolicyHead::Full => {
+                layout.norm_convolution("policy.convolution", 2, filters, 1);
+                layout.affine("policy.output", shape.policy_size as i64, 2 * cells);
+            }
+            PolicyHead::Spatial => layout.affine("policy.maps", map_count(shape), filters),
+        }
+        layout.norm_convolution("value.convolution", 1, filters, 1);
+        layout.affine("value.hidden", hidden, cells);
+        layout.affine("value.output", 1, hidden);
+        layout
+    }
+
+    /// A convolution without bias, and its batch norm.
+    fn norm_convolution(&mut self, name: &str, outputs: i64, inputs: i64, size: i64) {
+        let deviation = (2.0 / (inputs * size * size) as f64).sqrt();
+        self.weights.add(format!("{name}.weight"), &[outputs, inputs, size, size], Fill::Normal { deviation });
+        self.weights.add(format!("{name}.norm.weight"), &[outputs], Fill::One);
+        self.weights.add(format!("{name}.norm.bias"), &[outputs], Fill::Zero);
+        self.statistics.add(format!("{name}.norm.running_mean"), &[outputs], Fill::Zero);
+        self.statistics.add(format!("{name}.norm.running_var"), &[outputs], Fill::One);
+    }
+
+    fn affine(&mut self, name: &str, outputs: i64, inputs: i64) {
+        let bound = 1.0 / (inputs as f64).sqrt();
+        self.weights.add(format!("{name}.weight"), &[outputs, inputs], Fill::Uniform { bound });
+        self.weights.add(format!("{name}.bias"), &[outputs], Fill::Zero);
+    }
+}
+
+/// Numbers that the spatial head computes for each cell: a map a placement kind, then source, then target embedding.
+pub(crate) fn map_count(shape: &NetworkShape) -> i64 {
+    shape.placement_kinds as i64 + 2 * EMBEDDING
+}

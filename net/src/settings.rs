@@ -1,0 +1,169 @@
+//! What a network looks like: the part that the user sets, and the whole shape that a file of weights carries.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+use shared::encoding::{Encoding, PlaneShape};
+
+use crate::NetError;
+
+/// How the trunk becomes policy logits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PolicyHead {
+    /// 1 x 1 to two filters, flattened, fully connected to every policy index.
+    Full,
+    /// Maps read at the cells that a move touches.
+    Spatial,
+}
+
+/// Size of a network, as the config gives it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NetworkSettings {
+    /// Residual blocks after the first convolution; each holds two 3 x 3 convolutions.
+    pub blocks: u32,
+    /// Filters of each convolution of the trunk.
+    pub filters: u32,
+    /// Kind of policy head.
+    pub policy_head: PolicyHead,
+    /// Width of the hidden layer of the value head.
+    pub value_hidden: u32,
+}
+
+impl NetworkSettings {
+    /// Checks that such a network can be.
+    ///
+    /// # Errors
+    /// [`NetError::Settings`] naming the key that is out of range.
+    pub fn check(&self) -> Result<(), NetError> {
+        let within = |key, value: u32, low: u32, high: u32| {
+            if (low..=high).contains(&value) {
+                return Ok(());
+            }
+            Err(NetError::Settings { key, reason: format!("{value} is not in {low}..={high}") })
+        };
+        within("network.blocks", self.blocks, 0, 100)?;
+        within("network.filters", self.filters, 1, 2048)?;
+        within("network.value_hidden", self.value_hidden, 1, 8192)
+    }
+}
+
+/// Everything that the weights depend on: the game's encoding and the settings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct NetworkShape {
+    /// Input planes of one position.
+    pub planes: PlaneShape,
+    /// A, the number of policy indices.
+    pub policy_size: usize,
+    /// Number of kinds that a placement may name (spatial head).
+    pub placement_kinds: usize,
+    /// Size of trunk and heads.
+    pub settings: NetworkSettings,
+}
+
+impl NetworkShape {
+    /// Returns the shape of a network of this size for `encoding`.
+    pub fn new<E: Encoding>(encoding: &E, settings: NetworkSettings) -> Self {
+        Self {
+            planes: encoding.plane_shape(),
+            policy_size: encoding.policy_size(),
+            placement_kinds: encoding.placement_kinds(),
+            settings,
+        }
+    }
+
+    /// Returns H x W.
+    #[must_use]
+    pub const fn cell_count(&self) -> usize {
+        self.planes.rows * self.planes.columns
+    }
+
+    /// Checks settings and encoding.
+    ///
+    /// # Errors
+    /// [`NetError::Settings`] naming what is out of range.
+    pub fn check(&self) -> Result<(), NetError> {
+        self.settings.check()?;
+        let within = |key, value: usize, high: usize| {
+            if (1..=high).contains(&value) {
+                return Ok(());
+            }
+            Err(NetError::Settings { key, reason: format!("{value} is not in 1..={high}") })
+        };
+        within("planes", self.planes.planes, 1024)?;
+        within("rows", self.planes.rows, 256)?;
+        within("columns", self.planes.columns, 256)?;
+        within("policy_size", self.policy_size, usize::from(u16::MAX))?;
+        within("placement_kinds", self.placement_kinds, 256)
+    }
+}
+
+impl fmt::Display for NetworkShape {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let NetworkSettings { blocks, filters, policy_head, value_hidden } = self.settings;
+        let PlaneShape { planes, rows, columns } = self.planes;
+        let head = match policy_head {
+            PolicyHead::Full => "full",
+            PolicyHead::Spatial => "spatial",
+        };
+        write!(
+            f,
+            "{blocks} blocks of {filters}, {head} policy head of {} ({} placement kinds), value head of {value_hidden}, \
+             {planes} planes of {rows}x{columns}",
+            self.policy_size, self.placement_kinds
+        )
+    }
+}
+
+/// [`NetworkShape`] as written into files: flat, so that the file needs no type of another crate.
+#[derive(Serialize, Deserialize)]
+struct ShapeRecord {
+    planes: usize,
+    rows: usize,
+    columns: usize,
+    policy_size: usize,
+    placement_kinds: usize,
+    settings: NetworkSettings,
+}
+
+impl Serialize for NetworkShape {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        ShapeRecord {
+            planes: self.planes.planes,
+            rows: self.planes.rows,
+            columns: self.planes.columns,
+            policy_size: self.policy_size,
+            placement_kinds: self.placement_kinds,
+            settings: self.settings,
+        }
+        .serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for NetworkShape {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let record = ShapeRecord::deserialize(deserializer)?;
+        Ok(Self {
+            planes: PlaneShape { planes: record.planes, rows: record.rows, columns: record.columns },
+            policy_size: record.policy_size,
+            placement_kinds: record.placement_kinds,
+            settings: record.settings,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn settings_are_checked_by_name() {
+        let good = NetworkSettings { blocks: 6, filters: 64, policy_head: PolicyHead::Spatial, value_hidden: 256 };
+        assert!(good.check().is_ok());
+        let error = NetworkSettings { filters: 0, ..good }.check().unwrap_err();
+        assert_eq!(error.to_string(), "network.filters: 0 is not in 1..=2048");
+        let text = r#"{"blocks":6,"filters":64,"policy_head":"spatial","value_hidden":256,"depth":3}"#;
+        assert!(serde_json::from_str::<NetworkSettings>(text).is_err(), "unknown keys are refused");
+    }
+}

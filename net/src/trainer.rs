@@ -1,0 +1,251 @@
+//! Training steps: stochastic gradient descent with momentum, written out so that its state can be saved.
+//!
+//! With gradient g (of policy cross-entropy + weight x squared value error), velocity v and weights w:
+//! g' = g + weight_decay x w;  v = momentum x v + g';  w = w - learning_rate x v. That is `torch.optim.SGD`.
+
+use serde::{Deserialize, Serialize};
+use shared::encoding::TrainingBatch;
+use tch::{Kind, Reduction, Tensor};
+
+use crate::model::{Model, NormConvolution, upload_planes};
+use crate::moves::{MoveIndex, check_input};
+use crate::{NetError, Network};
+
+/// Logit of what is no legal move: e to this power is 0 in f32, and times a target of 0 it is 0 and not NaN.
+const ILLEGAL_LOGIT: f64 = -1e9;
+
+/// How weights are changed, apart from the learning rate.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TrainingSettings {
+    /// Share of the velocity kept from step to step, 0..1.
+    pub momentum: f64,
+    /// Pull of every weight toward 0, at least 0.
+    pub weight_decay: f64,
+    /// Longest gradient that is applied as it is; a longer one is shortened to this. `None`: never shortened.
+    pub gradient_clip_norm: Option<f64>,
+    /// Weight of the squared value error against the policy cross-entropy, at least 0.
+    pub value_loss_weight: f64,
+}
+
+impl Default for TrainingSettings {
+    fn default() -> Self {
+        Self { momentum: 0.9, weight_decay: 1e-4, gradient_clip_norm: None, value_loss_weight: 1.0 }
+    }
+}
+
+impl TrainingSettings {
+    /// Checks the ranges.
+    ///
+    /// # Errors
+    /// [`NetError::Settings`] naming the key that is out of range.
+    pub fn check(&self) -> Result<(), NetError> {
+        let refused =
+            |key, value: f64, range: &str| Err(NetError::Settings { key, reason: format!("{value} is not {range}") });
+        if !(0.0..1.0).contains(&self.momentum) {
+            return refused("training.momentum", self.momentum, "in 0..1");
+        }
+        if !(0.0..1.0).contains(&self.weight_decay) {
+            return refused("training.weight_decay", self.weight_decay, "in 0..1");
+        }
+        if !(0.0..=1e6).contains(&self.value_loss_weight) {
+            return refused("training.value_loss_weight", self.value_loss_weight, "in 0..=1000000");
+        }
+        match self.gradient_clip_norm {
+            Some(norm) if !(norm > 0.0 && norm.is_finite()) => refused("training.gradient_clip_norm", norm, "above 0"),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// What one step measured, before it changed the weights.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct StepLosses {
+    /// Mean cross-entropy of the policy over legal moves, in nats.
+    pub policy_loss: f64,
+    /// Mean squared error of the value.
+    pub value_loss: f64,
+    /// Policy loss + `value_loss_weight` x value loss.
+    pub total: f64,
+    /// Length of the gradient of `total`, before shortening and without weight decay.
+    pub gradient_norm: f64,
+    /// Share of positions whose likeliest move is the target's likeliest, 0..=1.
+    pub policy_accuracy: f64,
+}
+
+/// A network in training.
+pub struct Trainer {
+    pub(crate) network: Network,
+    pub(crate) momentum: Tensor,
+    pub(crate) settings: TrainingSettings,
+    pub(crate) training_step: u64,
+    model: Model<NormConvolution>,
+    parameters: Vec<Tensor>,
+}
+
+/// The targets of a batch on the device, and the way from ragged moves to a table [B, most moves].
+struct Targets {
+    /// Where move n lies in the flattened table, i64 [N].
+    places: Tensor,
+    /// Share of each move, f32 [B, most moves], 0 where there is none.
+    policy: Tensor,
+    /// f32 [B].
+    value: Tensor,
+}
+
+impl Trainer {
+    /// Starts to train `network` on the device it is on, with no velocity.
+    ///
+    /// # Errors
+    /// [`NetError::Settings`], or [`NetError::Torch`] if memory does not suffice.
+    pub fn new(network: Network, settings: TrainingSettings) -> Result<Self, NetError> {
+        let momentum = network.weights.f_zeros_like()?;
+        Self::resumed(network, momentum, settings, 0)
+    }
+
+    pub(crate) fn resumed(
+        network: Network,
+        momentum: Tensor,
+        settings: TrainingSettings,
+        training_step: u64,
+    ) -> Result<Self, NetError> {
+        settings.check()?;
+        let (model, parameters) = network.model(true)?;
+        Ok(Self { network, momentum, settings, training_step, model, parameters })
+    }
+
+    /// Learns from `batch` once.
+    ///
+    /// # Errors
+    /// [`NetError::Batch`] if the batch contradicts itself or the shape, [`NetError::NotFinite`] if loss or gradient
+    /// are not finite, [`NetError::Settings`] if the learning rate is not. Nothing has changed then.
+    pub fn step(&mut self, batch: &TrainingBatch, learning_rate: f64) -> Result<StepLosses, NetError> {
+        if !(0.0..=1e3).contains(&learning_rate) {
+            let reason = format!("{learning_rate} is not in 0..=1000");
+            return Err(NetError::Settings { key: "learning rate", reason });
+        }
+        check_batch(&self.network, batch)?;
+        let statistics = self.network.statistics.f_detach_copy()?;
+        let measured = self.measure(batch);
+        let usable =
+            measured.as_ref().is_ok_and(|(losses, _)| losses.total.is_finite() && losses.gradient_norm.is_finite());
+        if !usable {
+            // The forward pass has moved the running statistics already.
+            let _no_gradients = tch::no_grad_guard();
+            self.network.statistics.f_copy_(&statistics)?;
+        }
+        let (losses, gradient) = measured?;
+        if !usable {
+            let StepLosses { policy_loss, value_loss, gradient_norm, .. } = losses;
+            let training_step = self.training_step;
+            return Err(NetError::NotFinite { training_step, policy_loss, value_loss, gradient_norm });
+        }
+        self.descend(gradient, losses.gradient_norm, learning_rate)?;
+        self.training_step += 1;
+        Ok(losses)
+    }
+
+    /// Returns the network as it is now.
+    #[must_use]
+    pub fn network(&self) -> &Network {
+        &self.network
+    }
+
+    /// Returns the number of steps done, those before a checkpoint included.
+    #[must_use]
+    pub fn training_step(&self) -> u64 {
+        self.training_step
+    }
+
+    /// Returns the settings.
+    #[must_use]
+    pub fn settings(&self) -> &TrainingSettings {
+        &self.settings
+    }
+
+    /// Runs the network forward and backward. Returns the losses and the gradient of all weights, f32 flat.
+    fn measure(&self, batch: &TrainingBatch) -> Result<(StepLosses, Tensor), NetError> {
+        let (shape, device) = (&self.network.shape, self.network.device.0);
+        let planes = upload_planes(&batch.input.planes, batch.input.len(), shape, device, Kind::Float)?;
+        let index = MoveIndex::new(shape, &batch.input, device)?;
+        let targets = Targets::new(batch, device)?;
+        let said = self.model.forward(&planes)?;
+        let logits = targets.table(&index.logits(shape, &said.policy)?)?;
+        let shares = logits.f_log_softmax(1, Kind::Float)?;
+        let policy_loss =
+            shares.f_mul(&targets.policy)?.f_sum(Kind::Float)?.f_div_scalar(-(batch.input.len() as f64))?;
+        let value_loss = said.value.f_mse_loss(&targets.value, Reduction::Mean)?;
+        let total = policy_loss.f_add(&value_loss.f_mul_scalar(self.settings.value_loss_weight)?)?;
+        let gradients = Tensor::f_run_backward(&[&total], &self.parameters, false, false)?;
+        let _no_gradients = tch::no_grad_guard();
+        let flat = gradients.iter().map(|gradient| gradient.f_reshape([-1])).collect::<Result<Vec<_>, _>>()?;
+        let gradient = Tensor::f_cat(&flat, 0)?;
+        let hits = logits.f_argmax(1, false)?.f_eq_tensor(&targets.policy.f_argmax(1, false)?)?;
+        let accuracy = hits.f_mean(Kind::Float)?;
+        let norm = gradient.f_norm()?;
+        // One copy from the device for all five.
+        let report = Tensor::f_stack(&[&policy_loss, &value_loss, &total, &norm, &accuracy], 0)?;
+        let mut numbers = [0.0_f32; 5];
+        report.f_copy_data(&mut numbers, 5)?;
+        let [policy_loss, value_loss, total, gradient_norm, policy_accuracy] = numbers.map(f64::from);
+        Ok((StepLosses { policy_loss, value_loss, total, gradient_norm, policy_accuracy }, gradient))
+    }
+
+    /// Changes velocity and weights.
+    fn descend(&mut self, mut gradient: Tensor, gradient_norm: f64, learning_rate: f64) -> Result<(), NetError> {
+        let _no_gradients = tch::no_grad_guard();
+        if let Some(longest) = self.settings.gradient_clip_norm.filter(|&longest| gradient_norm > longest) {
+            gradient = gradient.f_mul_scalar_(longest / gradient_norm)?;
+        }
+        let decay = self.network.weights.f_mul_scalar(self.settings.weight_decay)?;
+        let _ = self.momentum.f_mul_scalar_(self.settings.momentum)?.f_add_(&gradient.f_add_(&decay)?)?;
+        let _ = self.network.weights.f_sub_(&self.momentum.f_mul_scalar(learning_rate)?)?;
+        Ok(())
+    }
+}
+
+impl Targets {
+    fn new(batch: &TrainingBatch, device: tch::Device) -> Result<Self, NetError> {
+        let input = &batch.input;
+        let widest = (0..input.len()).map(|position| input.move_range(position).len()).max().unwrap_or(0);
+        let mut places = Vec::with_capacity(input.policy_indices.len());
+        let mut policy = vec![0.0_f32; input.len() * widest];
+        for position in 0..input.len() {
+            let (range, start) = (input.move_range(position), position * widest);
+            places.extend((start..start + range.len()).map(|place| place as i64));
+            policy[start..start + range.len()].copy_from_slice(&batch.policy_targets[range]);
+        }
+        let dims = [input.len() as i64, widest as i64];
+        Ok(Self {
+            places: Tensor::f_from_slice(&places)?.f_to_device(device)?,
+            policy: Tensor::f_from_slice(&policy)?.f_view(dims)?.f_to_device(device)?,
+            value: Tensor::f_from_slice(&batch.value_targets)?.f_to_device(device)?,
+        })
+    }
+
+    /// Lays logits f32 [N] out as [B, most moves], far below zero where there is no move.
+    fn table(&self, logits: &Tensor) -> Result<Tensor, NetError> {
+        let table = self.policy.f_flatten(0, -1)?.f_full_like(ILLEGAL_LOGIT)?;
+        Ok(table.f_index_copy(0, &self.places, logits)?.f_view_as(&self.policy)?)
+    }
+}
+
+/// Checks that `batch` agrees with itself and the network, and that every position has a move to learn.
+fn check_batch(network: &Network, batch: &TrainingBatch) -> Result<(), NetError> {
+    check_input(&network.shape, &batch.input)?;
+    let refused = |reason: String| Err(NetError::Batch(reason));
+    let (positions, moves) = (batch.input.len(), batch.input.policy_indices.len());
+    if positions == 0 {
+        return refused("no position to learn from".into());
+    }
+    if let Some(position) = (0..positions).find(|&position| batch.input.move_range(position).is_empty()) {
+        return refused(format!("position {position} has no move to learn"));
+    }
+    if batch.policy_targets.len() != moves {
+        return refused(format!("{} policy targets for {moves} moves", batch.policy_targets.len()));
+    }
+    if batch.value_targets.len() != positions {
+        return refused(format!("{} value targets for {positions} positions", batch.value_targets.len()));
+    }
+    Ok(())
+}

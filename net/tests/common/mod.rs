@@ -1,0 +1,70 @@
+//! Made-up batches: random planes, moves and targets for any shape.
+#![allow(dead_code, reason = "each test file uses its part")]
+
+use net::{NetworkSettings, NetworkShape, PolicyHead};
+use rand::{RngExt, SeedableRng};
+use rand_pcg::Pcg64;
+use shared::encoding::{MoveCells, NetworkInput, PlaneShape, TrainingBatch};
+
+/// A small network on a board of `size` x `size`.
+pub fn shape(policy_head: PolicyHead, size: usize) -> NetworkShape {
+    NetworkShape {
+        planes: PlaneShape { planes: 4, rows: size, columns: size },
+        policy_size: 200,
+        placement_kinds: 3,
+        settings: NetworkSettings { blocks: 2, filters: 8, policy_head, value_hidden: 16 },
+    }
+}
+
+/// Appends a position with `moves` moves of all kinds.
+pub fn push(input: &mut NetworkInput, shape: &NetworkShape, moves: usize, random: &mut Pcg64) {
+    input.planes.extend((0..shape.planes.len()).map(|_| random.random_range(0..2) as f32));
+    let cells = shape.cell_count() as u16;
+    let start = random.random_range(0..shape.policy_size);
+    for index in 0..moves {
+        let target = random.random_range(0..cells);
+        input.policy_indices.push(((start + index) % shape.policy_size) as u16);
+        input.cells.push(match random.random_range(0..5) {
+            0 => MoveCells::Nothing,
+            1 | 2 => MoveCells::Placement { kind: random.random_range(0..shape.placement_kinds) as u8, target },
+            _ => MoveCells::Movement { source: random.random_range(0..cells), target },
+        });
+    }
+    input.move_ends.push(input.policy_indices.len() as u32);
+}
+
+/// A batch of `count` positions with 1 to 40 moves each.
+pub fn input(shape: &NetworkShape, count: usize, seed: u64) -> NetworkInput {
+    let mut random = Pcg64::seed_from_u64(seed);
+    let mut input = NetworkInput::default();
+    for _ in 0..count {
+        let moves = random.random_range(1..=40.min(shape.policy_size));
+        push(&mut input, shape, moves, &mut random);
+    }
+    input
+}
+
+/// The same with targets: random shares, and values of -1, 0 and 1.
+pub fn batch(shape: &NetworkShape, count: usize, seed: u64) -> TrainingBatch {
+    let mut random = Pcg64::seed_from_u64(seed ^ 0xbeef);
+    let input = input(shape, count, seed);
+    let mut policy_targets: Vec<f32> = input.policy_indices.iter().map(|_| random.random_range(0.0..1.0)).collect();
+    for position in 0..count {
+        let shares = &mut policy_targets[input.move_range(position)];
+        let sum: f32 = shares.iter().sum();
+        shares.iter_mut().for_each(|share| *share /= sum);
+    }
+    let value_targets = (0..count).map(|_| random.random_range(-1_i32..=1) as f32).collect();
+    TrainingBatch { input, policy_targets, value_targets }
+}
+
+/// Picks out position `index` alone.
+pub fn single(input: &NetworkInput, shape: &NetworkShape, index: usize) -> NetworkInput {
+    let range = input.move_range(index);
+    NetworkInput {
+        planes: input.planes[index * shape.planes.len()..(index + 1) * shape.planes.len()].to_vec(),
+        policy_indices: input.policy_indices[range.clone()].to_vec(),
+        cells: input.cells[range.clone()].to_vec(),
+        move_ends: vec![range.len() as u32],
+    }
+}

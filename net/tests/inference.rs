@@ -1,0 +1,222 @@
+//! Answers: folded equals unfolded, a position's answer is its own, and the spatial head does what its page says.
+
+mod common;
+
+use common::{batch, input, shape, single};
+use net::{
+    Device, InferenceNetwork, Network, NetworkOutput, NetworkSettings, NetworkShape, PolicyHead, Precision, Trainer,
+    TrainingSettings,
+};
+use safetensors::SafeTensors;
+use shared::encoding::{MoveCells, NetworkInput, PlaneShape};
+
+const HEADS: [PolicyHead; 2] = [PolicyHead::Full, PolicyHead::Spatial];
+
+/// A network whose running statistics and biases are not those of the start.
+fn trained(shape: &NetworkShape) -> Network {
+    let network = Network::random(shape, Device::CPU, 7).unwrap();
+    let mut trainer = Trainer::new(network, TrainingSettings::default()).unwrap();
+    for step in 0..25 {
+        trainer.step(&batch(shape, 16, step), 0.05).unwrap();
+    }
+    trainer.network().copy_to(Device::CPU).unwrap()
+}
+
+fn evaluate(inference: &mut InferenceNetwork, input: &NetworkInput) -> NetworkOutput {
+    let mut output = NetworkOutput::default();
+    inference.evaluate(input, &mut output).unwrap();
+    output
+}
+
+fn assert_close(found: &[f32], expected: &[f32], tolerance: f32, what: &str) {
+    assert_eq!(found.len(), expected.len(), "{what}");
+    for (index, (found, expected)) in found.iter().zip(expected).enumerate() {
+        assert!((found - expected).abs() <= tolerance, "{what}, number {index}: {found}, expected {expected}");
+    }
+}
+
+#[test]
+fn a_position_is_answered_alike_alone_padded_and_among_others() {
+    for head in HEADS {
+        let shape = shape(head, 7);
+        let network = trained(&shape);
+        let batch = input(&shape, 21, 5);
+        let open = |sizes: &[usize]| InferenceNetwork::new(&network, Device::CPU, Precision::Float32, sizes).unwrap();
+        let among = evaluate(&mut open(&[]), &batch);
+        let padded = evaluate(&mut open(&[64, 8, 32]), &batch);
+        assert_close(&padded.priors, &among.priors, 1e-5, "priors, padded");
+        assert_close(&padded.values, &among.values, 1e-5, "values, padded");
+        let (mut alone, mut alone_padded) = (open(&[]), open(&[4]));
+        for position in 0..batch.len() {
+            let single = single(&batch, &shape, position);
+            for output in [evaluate(&mut alone, &single), evaluate(&mut alone_padded, &single)] {
+                assert_close(&output.priors, &among.priors[batch.move_range(position)], 1e-5, "priors, alone");
+                assert_close(&output.values, &among.values[position..=position], 1e-5, "values, alone");
+                assert!((output.priors.iter().sum::<f32>() - 1.0).abs() < 1e-5);
+            }
+        }
+    }
+}
+
+#[test]
+fn nonsense_is_answered_uniformly_and_counted() {
+    for head in HEADS {
+        let shape = shape(head, 5);
+        let mut bad = input(&shape, 3, 5);
+        // A pass keeps its logit 0 in the spatial head even then: make every move read the planes.
+        bad.cells.fill(MoveCells::Movement { source: 3, target: 4 });
+        bad.planes[shape.planes.len()..2 * shape.planes.len()].fill(f32::NAN);
+        let network = trained(&shape);
+        let mut inference = InferenceNetwork::new(&network, Device::CPU, Precision::Float32, &[]).unwrap();
+        let output = evaluate(&mut inference, &bad);
+        assert_eq!((output.uniform_prior_count, output.zeroed_value_count), (1, 1));
+        let uniform = 1.0 / bad.move_range(1).len() as f32;
+        assert!(output.priors[bad.move_range(1)].iter().all(|&prior| prior == uniform));
+        assert!(output.values[1] == 0.0 && output.values[0] != 0.0 && output.values[2] != 0.0);
+        assert!(
+            inference
+                .evaluate(
+                    &NetworkInput { move_ends: vec![1], ..NetworkInput::default() },
+                    &mut NetworkOutput::default()
+                )
+                .is_err()
+        );
+        assert_eq!(evaluate(&mut inference, &NetworkInput::default()), NetworkOutput::default());
+    }
+}
+
+#[test]
+fn reduced_precision_is_near() {
+    let shape = shape(PolicyHead::Spatial, 7);
+    let network = trained(&shape);
+    let batch = input(&shape, 8, 5);
+    let open = |precision| evaluate(&mut InferenceNetwork::new(&network, Device::CPU, precision, &[]).unwrap(), &batch);
+    let (wide, narrow) = (open(Precision::Float32), open(Precision::Bfloat16));
+    assert_close(&narrow.priors, &wide.priors, 0.1, "priors");
+    assert_close(&narrow.values, &wide.values, 0.1, "values");
+}
+
+/// The 30 million parameters of the first description.
+#[test]
+fn the_original_network_has_its_size() {
+    let settings = NetworkSettings { blocks: 19, filters: 256, policy_head: PolicyHead::Full, value_hidden: 256 };
+    let planes = PlaneShape { planes: 24, rows: 26, columns: 26 };
+    let full = NetworkShape { planes, policy_size: 5488, placement_kinds: 8, settings };
+    let network = Network::random(&full, Device::CPU, 1).unwrap();
+    assert_eq!(network.parameter_count(), 30_088_183);
+    let mut inference = InferenceNetwork::new(&network, Device::CPU, Precision::Float32, &[]).unwrap();
+    let output = evaluate(&mut inference, &input(&full, 1, 1));
+    assert!(output.values[0].abs() < 1.0 && output.uniform_prior_count == 0, "{output:?}");
+}
+
+/// Weights of a file, by name.
+struct Weights<'a>(SafeTensors<'a>);
+
+impl Weights<'_> {
+    fn get(&self, name: &str) -> Vec<f64> {
+        let tensor = self.0.tensor(name).unwrap();
+        tensor.data().chunks(4).map(|chunk| f64::from(f32::from_le_bytes(chunk.try_into().unwrap()))).collect()
+    }
+
+    /// Convolution, batch norm with the running statistics, as the books say. Maps are [C][H * W].
+    fn norm_convolution(&self, name: &str, input: &[Vec<f64>], size: usize) -> Vec<Vec<f64>> {
+        let weight = self.get(&format!("{name}.weight"));
+        let norm = |part: &str| self.get(&format!("{name}.norm.{part}"));
+        let (scale, shift, mean, variance) = (norm("weight"), norm("bias"), norm("running_mean"), norm("running_var"));
+        let kernel = ((weight.len() / (scale.len() * input.len())) as f64).sqrt() as usize;
+        let reach = kernel / 2;
+        let output = |filter: usize| {
+            let cell = |cell: usize| {
+                let (row, column) = (cell / size, cell % size);
+                let mut sum = 0.0;
+                for (channel, map) in input.iter().enumerate() {
+                    for tap in 0..kernel * kernel {
+                        let (r, c) = (row + tap / kernel, column + tap % kernel);
+                        if (reach..size + reach).contains(&r) && (reach..size + reach).contains(&c) {
+                            let weight = weight[(filter * input.len() + channel) * kernel * kernel + tap];
+                            sum += weight * map[(r - reach) * size + c - reach];
+                        }
+                    }
+                }
+                (sum - mean[filter]) / (variance[filter] + 1e-5).sqrt() * scale[filter] + shift[filter]
+            };
+            (0..size * size).map(cell).collect()
+        };
+        (0..scale.len()).map(output).collect()
+    }
+
+    fn affine(&self, name: &str, input: &[f64]) -> Vec<f64> {
+        let (weight, bias) = (self.get(&format!("{name}.weight")), self.get(&format!("{name}.bias")));
+        let row = |(row, bias): (&[f64], &f64)| bias + row.iter().zip(input).map(|(a, b)| a * b).sum::<f64>();
+        weight.chunks(input.len()).zip(&bias).map(row).collect()
+    }
+}
+
+fn rectified(maps: Vec<Vec<f64>>) -> Vec<Vec<f64>> {
+    maps.into_iter().map(|map| map.into_iter().map(|number| number.max(0.0)).collect()).collect()
+}
+
+/// The whole network in plain Rust, unfolded, in f64, for one position: logits of its moves, and the value.
+fn by_the_book(weights: &Weights<'_>, shape: &NetworkShape, input: &NetworkInput) -> (Vec<f64>, f64) {
+    let (size, cells) = (shape.planes.rows, shape.cell_count());
+    let planes: Vec<Vec<f64>> =
+        input.planes.chunks(cells).map(|plane| plane.iter().map(|&x| x.into()).collect()).collect();
+    let mut trunk = rectified(weights.norm_convolution("first", &planes, size));
+    for block in 0..shape.settings.blocks {
+        let middle = rectified(weights.norm_convolution(&format!("block.{block}.first"), &trunk, size));
+        let mut sum = weights.norm_convolution(&format!("block.{block}.second"), &middle, size);
+        for (sum, old) in sum.iter_mut().flatten().zip(trunk.iter().flatten()) {
+            *sum += old;
+        }
+        trunk = rectified(sum);
+    }
+    let logits = match shape.settings.policy_head {
+        PolicyHead::Full => {
+            let maps = rectified(weights.norm_convolution("policy.convolution", &trunk, size)).concat();
+            let all = weights.affine("policy.output", &maps);
+            input.policy_indices.iter().map(|&index| all[usize::from(index)]).collect()
+        }
+        PolicyHead::Spatial => {
+            let kinds = shape.placement_kinds;
+            let at = |cell: u16| {
+                let column: Vec<f64> = trunk.iter().map(|map| map[usize::from(cell)]).collect();
+                weights.affine("policy.maps", &column)
+            };
+            let logit = |cells: &MoveCells| match *cells {
+                MoveCells::Nothing => 0.0,
+                MoveCells::Placement { kind, target } => at(target)[usize::from(kind)],
+                MoveCells::Movement { source, target } => {
+                    let (source, target) = (at(source), at(target));
+                    (0..16).map(|index| source[kinds + index] * target[kinds + 16 + index]).sum::<f64>() / 4.0
+                }
+            };
+            input.cells.iter().map(logit).collect()
+        }
+    };
+    let maps = rectified(weights.norm_convolution("value.convolution", &trunk, size)).concat();
+    let hidden: Vec<f64> = weights.affine("value.hidden", &maps).iter().map(|number| number.max(0.0)).collect();
+    (logits, weights.affine("value.output", &hidden)[0].tanh())
+}
+
+/// Folded, batched, in libtorch, equals unfolded, one by one, in plain Rust; also on a tiny board.
+#[test]
+fn the_network_is_what_the_book_says() {
+    for (head, size) in [(HEADS[0], 3), (HEADS[0], 6), (HEADS[1], 3), (HEADS[1], 6)] {
+        let shape = shape(head, size);
+        let network = trained(&shape);
+        let bytes = network.to_bytes().unwrap();
+        let weights = Weights(SafeTensors::deserialize(&bytes).unwrap());
+        assert!(weights.get("first.norm.running_mean").iter().any(|mean| mean.abs() > 0.05), "trivial statistics");
+        let batch = input(&shape, 9, 77);
+        let mut inference = InferenceNetwork::new(&network, Device::CPU, Precision::Float32, &[16]).unwrap();
+        let output = evaluate(&mut inference, &batch);
+        for position in 0..batch.len() {
+            let (logits, value) = by_the_book(&weights, &shape, &single(&batch, &shape, position));
+            let highest = logits.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+            let sum: f64 = logits.iter().map(|logit| (logit - highest).exp()).sum();
+            let priors: Vec<f32> = logits.iter().map(|logit| ((logit - highest).exp() / sum) as f32).collect();
+            assert_close(&output.priors[batch.move_range(position)], &priors, 1e-4, "priors");
+            assert_close(&output.values[position..=position], &[value as f32], 1e-4, "value");
+        }
+    }
+}

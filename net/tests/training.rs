@@ -1,0 +1,199 @@
+//! Training: it learns, it goes on bit for bit, and nonsense leaves it as it was.
+
+mod common;
+
+use std::collections::BTreeMap;
+
+use common::{batch, shape};
+use net::{
+    Device, InferenceNetwork, NetError, Network, NetworkOutput, PolicyHead, Precision, Trainer, TrainingSettings,
+};
+use rand::SeedableRng;
+use shared::encoding::{MoveCells, NetworkInput, TrainingBatch};
+
+const HEADS: [PolicyHead; 2] = [PolicyHead::Full, PolicyHead::Spatial];
+
+fn trainer(head: PolicyHead, size: usize) -> Trainer {
+    let network = Network::random(&shape(head, size), Device::CPU, 1).unwrap();
+    Trainer::new(network, TrainingSettings::default()).unwrap()
+}
+
+#[test]
+fn steps_lower_the_loss() {
+    for head in HEADS {
+        let mut trainer = trainer(head, 5);
+        let batch = batch(&shape(head, 5), 32, 3);
+        let first = trainer.step(&batch, 0.02).unwrap();
+        let losses: Vec<_> = (0..40).map(|_| trainer.step(&batch, 0.02).unwrap()).collect();
+        let last = losses[39];
+        assert!(last.policy_loss < first.policy_loss && last.value_loss < 0.5 * first.value_loss, "{first:?} {last:?}");
+        assert!((last.total - last.policy_loss - last.value_loss).abs() < 1e-5, "{last:?}");
+        assert!(last.policy_accuracy > first.policy_accuracy, "{first:?} {last:?}");
+        assert_eq!(trainer.training_step(), 41);
+    }
+}
+
+/// 100 steps at a stretch equal 50, save, load in a new trainer, 50: every byte of the checkpoint.
+fn check_resume(threads: usize) {
+    // A thread of its own: OpenMP keeps the number of threads by thread.
+    let run = move || {
+        net::set_threads(threads);
+        let folder = tempfile::tempdir().unwrap();
+        for head in HEADS {
+            let shape = shape(head, 7);
+            let learn = |trainer: &mut Trainer, steps: std::ops::Range<u64>| {
+                for step in steps {
+                    trainer.step(&batch(&shape, 24, step), net::cosine_learning_rate(step, 100, 0.05, 0.001)).unwrap();
+                }
+            };
+            let extra = BTreeMap::from([("random".to_owned(), "17".to_owned())]);
+            let mut whole = trainer(head, 7);
+            learn(&mut whole, 0..100);
+
+            let mut half = trainer(head, 7);
+            learn(&mut half, 0..50);
+            let path = folder.path().join("checkpoint.safetensors");
+            half.save_checkpoint(&path, &extra).unwrap();
+            drop(half);
+            let settings = TrainingSettings::default();
+            let (mut resumed, found) = Trainer::load_checkpoint(&path, &shape, Device::CPU, settings).unwrap();
+            assert_eq!((resumed.training_step(), &found), (50, &extra));
+            learn(&mut resumed, 50..100);
+            assert!(
+                whole.checkpoint_bytes(&extra).unwrap() == resumed.checkpoint_bytes(&extra).unwrap(),
+                "{head:?}, {threads} threads: differs after a restart"
+            );
+        }
+    };
+    std::thread::spawn(run).join().unwrap();
+}
+
+#[test]
+fn resumed_training_is_the_same_bit_for_bit() {
+    check_resume(1);
+}
+
+#[test]
+fn resumed_training_is_the_same_on_several_threads() {
+    check_resume(2);
+}
+
+#[test]
+fn a_loss_that_is_not_finite_changes_nothing() {
+    for head in HEADS {
+        let shape = shape(head, 5);
+        let mut trainer = trainer(head, 5);
+        trainer.step(&batch(&shape, 8, 1), 0.01).unwrap();
+        let before = trainer.checkpoint_bytes(&BTreeMap::new()).unwrap();
+
+        let mut bad = batch(&shape, 8, 2);
+        bad.input.planes[17] = f32::NAN;
+        let error = trainer.step(&bad, 0.01).unwrap_err();
+        assert!(matches!(error, NetError::NotFinite { training_step: 1, .. }), "{error}");
+        let mut bad = batch(&shape, 8, 2);
+        bad.value_targets[3] = f32::INFINITY;
+        assert!(matches!(trainer.step(&bad, 0.01).unwrap_err(), NetError::NotFinite { .. }));
+        let mut bad = batch(&shape, 8, 2);
+        bad.policy_targets[3] = f32::NAN;
+        assert!(matches!(trainer.step(&bad, 0.01).unwrap_err(), NetError::NotFinite { .. }));
+        assert!(trainer.step(&batch(&shape, 8, 2), f64::NAN).is_err());
+
+        assert!(trainer.checkpoint_bytes(&BTreeMap::new()).unwrap() == before, "{head:?}: something changed");
+        trainer.step(&batch(&shape, 8, 2), 0.01).unwrap();
+    }
+}
+
+#[test]
+fn batches_that_contradict_themselves_are_refused() {
+    let shape = shape(PolicyHead::Spatial, 5);
+    let good = batch(&shape, 4, 1);
+    let refused = |change: &dyn Fn(&mut TrainingBatch), expected: &str| {
+        let mut bad = good.clone();
+        change(&mut bad);
+        let error = trainer(PolicyHead::Spatial, 5).step(&bad, 0.01).unwrap_err().to_string();
+        assert!(error.starts_with("batch: ") && error.contains(expected), "{error}");
+    };
+    refused(&|batch| _ = batch.input.planes.pop(), "399 plane numbers for 4 positions, expected 400");
+    refused(&|batch| _ = batch.input.cells.pop(), "cells for");
+    refused(&|batch| batch.input.move_ends[1] = 10_000, "do not divide");
+    refused(&|batch| *batch.input.move_ends.last_mut().unwrap() -= 1, "do not divide");
+    refused(&|batch| batch.input.policy_indices[0] = 200, "policy index 200, the network has 200");
+    refused(&|batch| batch.input.cells[0] = MoveCells::Placement { kind: 3, target: 0 }, "outside the planes");
+    refused(&|batch| batch.input.cells[0] = MoveCells::Movement { source: 25, target: 0 }, "outside the planes");
+    refused(&|batch| _ = batch.policy_targets.pop(), "policy targets for");
+    refused(&|batch| _ = batch.value_targets.pop(), "3 value targets for 4 positions");
+    refused(&|batch| *batch = TrainingBatch::default(), "no position to learn from");
+    refused(&|batch| batch.input.move_ends[0] = 0, "position 0 has no move to learn");
+}
+
+/// Learns one chosen move in each of six positions with both heads, from the same indices and cells, and finds each.
+#[test]
+fn both_heads_give_a_move_the_same_meaning() {
+    for head in HEADS {
+        let shape = shape(head, 5);
+        let mut random = rand_pcg::Pcg64::seed_from_u64(9);
+        let mut batch = TrainingBatch::default();
+        let mut chosen = Vec::new();
+        for position in 0..6_u16 {
+            common::push(&mut batch.input, &shape, 0, &mut random);
+            // Distinct cells for distinct moves, as in a game: three placements, three movements.
+            batch.input.policy_indices.extend((0..6).map(|mv| mv * 30 + position));
+            batch.input.cells.extend((0..6).map(|mv| match mv {
+                0..3 => MoveCells::Placement { kind: mv as u8, target: 4 * mv + position },
+                _ => MoveCells::Movement { source: mv, target: 10 + position },
+            }));
+            batch.input.move_ends[usize::from(position)] = batch.input.policy_indices.len() as u32;
+            batch.policy_targets.extend((0..6).map(|mv| f32::from(u8::from(mv == position))));
+            batch.value_targets.push(if position % 2 == 0 { 0.8 } else { -0.8 });
+            chosen.push(usize::from(position));
+        }
+        let mut trainer = trainer(head, 5);
+        for _ in 0..150 {
+            trainer.step(&batch, 0.03).unwrap();
+        }
+        let output = evaluate(trainer.network(), &batch.input);
+        for (position, &mv) in chosen.iter().enumerate() {
+            let priors = &output.priors[batch.input.move_range(position)];
+            assert!(priors[mv] > 0.6, "{head:?}, position {position}, move {mv}: {priors:?}");
+            let wanted = batch.value_targets[position];
+            assert!((output.values[position] - wanted).abs() < 0.4, "{head:?}: {:?}", output.values);
+        }
+    }
+}
+
+fn evaluate(network: &Network, input: &NetworkInput) -> NetworkOutput {
+    let mut output = NetworkOutput::default();
+    let mut inference = InferenceNetwork::new(network, Device::CPU, Precision::Float32, &[]).unwrap();
+    inference.evaluate(input, &mut output).unwrap();
+    output
+}
+
+#[test]
+fn a_long_gradient_is_shortened() {
+    let shape = shape(PolicyHead::Spatial, 5);
+    let settings = TrainingSettings {
+        gradient_clip_norm: Some(0.01),
+        momentum: 0.0,
+        weight_decay: 0.0,
+        ..TrainingSettings::default()
+    };
+    let network = Network::random(&shape, Device::CPU, 1).unwrap();
+    let mut trainer = Trainer::new(network, settings).unwrap();
+    let weights = |trainer: &Trainer| -> Vec<f32> {
+        let bytes = trainer.checkpoint_bytes(&BTreeMap::new()).unwrap();
+        let file = safetensors::SafeTensors::deserialize(&bytes).unwrap();
+        let (mut names, mut numbers) = (file.names(), Vec::new());
+        names.retain(|name| !name.starts_with("momentum.") && !name.contains("running"));
+        names.sort_unstable();
+        for name in names {
+            let data = file.tensor(name).unwrap();
+            numbers.extend(data.data().chunks(4).map(|chunk| f32::from_le_bytes(chunk.try_into().unwrap())));
+        }
+        numbers
+    };
+    let before = weights(&trainer);
+    let losses = trainer.step(&batch(&shape, 8, 1), 1.0).unwrap();
+    assert!(losses.gradient_norm > 0.1, "{losses:?}");
+    let moved: f32 = before.iter().zip(weights(&trainer)).map(|(a, b)| (a - b) * (a - b)).sum();
+    assert!((moved.sqrt() - 0.01).abs() < 1e-4, "moved by {}", moved.sqrt());
+}
