@@ -7,6 +7,7 @@ pub mod encoding;
 pub mod game;
 pub mod gate;
 pub mod record;
+pub mod search;
 pub mod wire;
 
 /// Version of the rules, encodings and packed forms; peers that differ are refused.

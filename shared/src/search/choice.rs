@@ -1,0 +1,80 @@
+//! Which move is played when the search is done, and what the tree holds for the best play.
+
+use rand::{Rng, RngExt};
+
+use super::proof::Proof;
+use super::tree::{Edge, NodeIndex, Tree};
+
+/// Returns how often each move of the root was visited, corrected by what is proven: if a move wins, only winning
+/// moves count; moves that lose count nothing while there is another.
+pub(super) fn corrected_visits<M: Copy>(tree: &Tree<M>) -> Vec<(M, u32)> {
+    let best = best_standing(tree, NodeIndex::ROOT);
+    tree.edges(NodeIndex::ROOT).map(|edge| (edge.mv, if standing(&edge) == best { visits(&edge) } else { 0 })).collect()
+}
+
+/// Returns the move to play, `None` if there is no move. At temperature 0 the most visited move, of equals the one
+/// with the higher prior, then the first; otherwise with a chance of visits to the power of 1 / temperature.
+pub(super) fn choose<M: Copy>(tree: &Tree<M>, temperature: f32, random: &mut impl Rng) -> Option<M> {
+    let most_visited = best_edge(tree, NodeIndex::ROOT)?;
+    let most_visits = f64::from(visits(&most_visited));
+    if temperature <= 0.0 || most_visits == 0.0 {
+        return Some(most_visited.mv);
+    }
+    let weights: Vec<(M, f64)> = corrected_visits(tree)
+        .into_iter()
+        .map(|(mv, visits)| (mv, (f64::from(visits) / most_visits).powf(1.0 / f64::from(temperature))))
+        .collect();
+    let mut rest = random.random::<f64>() * weights.iter().map(|(_, weight)| weight).sum::<f64>();
+    for (mv, weight) in weights {
+        rest -= weight;
+        if rest < 0.0 {
+            return Some(mv);
+        }
+    }
+    Some(most_visited.mv)
+}
+
+/// Returns the most visited moves from the root down, proven wins first, proven losses last.
+pub(super) fn principal_variation<M: Copy>(tree: &Tree<M>) -> Vec<M> {
+    let mut moves = vec![];
+    let mut index = NodeIndex::ROOT;
+    while let Some(edge) = best_edge(tree, index) {
+        let Some((child, node)) = edge.child else { break };
+        if node.visit_count == 0 {
+            break;
+        }
+        moves.push(edge.mv);
+        index = child;
+    }
+    moves
+}
+
+/// What is known of a move by whoever makes it; the order is that of preference.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Standing {
+    Lost,
+    Open,
+    Won,
+}
+
+fn standing<M>(edge: &Edge<'_, M>) -> Standing {
+    match edge.child.map_or(Proof::Unknown, |(_, child)| child.proof.flipped()) {
+        Proof::Loss => Standing::Lost,
+        Proof::Win => Standing::Won,
+        Proof::Draw | Proof::Unknown => Standing::Open,
+    }
+}
+
+fn best_standing<M: Copy>(tree: &Tree<M>, index: NodeIndex) -> Standing {
+    tree.edges(index).map(|edge| standing(&edge)).max().unwrap_or(Standing::Open)
+}
+
+fn visits<M>(edge: &Edge<'_, M>) -> u32 {
+    edge.child.map_or(0, |(_, child)| child.visit_count)
+}
+
+fn best_edge<M: Copy>(tree: &Tree<M>, index: NodeIndex) -> Option<Edge<'_, M>> {
+    let key = |edge: &Edge<'_, M>| (standing(edge), visits(edge), edge.prior);
+    // `reduce` keeps the first of equals, `max_by` the last.
+    tree.edges(index).reduce(|best, edge| if key(&edge) > key(&best) { edge } else { best })
+}

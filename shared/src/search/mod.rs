@@ -1,0 +1,353 @@
+//! The tree search of AlphaZero with a solver for proven wins and losses.
+//!
+//! Hands out leaves and takes their evaluations; evaluates nothing itself, knows neither thread nor clock, and the
+//! same seed and evaluations give the same tree. How it works and where it comes from: `docs/training.md`.
+
+mod choice;
+mod evaluate;
+mod outline;
+mod priors;
+mod proof;
+mod selection;
+mod settings;
+mod tree;
+
+use rand::SeedableRng;
+use rand_pcg::Pcg64Mcg;
+
+use crate::game::{Game, Value};
+use tree::{NodeIndex, Tree};
+
+pub use evaluate::run_search;
+pub use proof::Proof;
+pub use settings::{SearchSettings, SearchSettingsError};
+pub use tree::{NODE_BYTES, edge_bytes};
+
+/// The search of one game: the tree below its current position.
+///
+/// Sides must alternate from ply to ply, as the laws of [`Game`] say.
+pub struct Search<G: Game> {
+    game: G,
+    settings: SearchSettings,
+    position: G::Position,
+    tree: Tree<G::Move>,
+    leaves: Vec<LeafSlot<G::Position>>,
+    path: Vec<G::Move>,
+    random: Pcg64Mcg,
+    repaired_priors_count: u64,
+}
+
+/// Room for one leaf whose evaluation is awaited.
+struct LeafSlot<P> {
+    /// Memory of the leaf's position, used again and again.
+    position: P,
+    node: Option<NodeIndex>,
+    /// Tells a leaf from the earlier ones in the same slot.
+    serial: u32,
+}
+
+/// A leaf that was handed out; never the same again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct LeafId {
+    slot: u32,
+    serial: u32,
+}
+
+/// What the search wants next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Request {
+    /// Evaluate this leaf, then hand the answer to [`Search::expand`].
+    Evaluate(LeafId),
+    /// The simulation ended where the result is known, and is already backed up.
+    Finished,
+    /// No more leaves can be handed out until an evaluation comes back; or the search is done.
+    Blocked,
+}
+
+/// Why a search cannot begin.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum SearchError {
+    /// There is nothing to search.
+    #[error("the game is over at ply {ply}")]
+    GameOver {
+        /// Plies played.
+        ply: u32,
+    },
+    /// The settings are impossible.
+    #[error(transparent)]
+    Settings(#[from] SearchSettingsError),
+}
+
+impl<G: Game> Search<G> {
+    /// Makes a search of `position`, which must have no outcome. Noise and temperature draw from `seed`.
+    ///
+    /// # Errors
+    /// [`SearchError`] if the game is over or the settings are impossible.
+    pub fn new(game: G, position: G::Position, settings: SearchSettings, seed: u64) -> Result<Self, SearchError> {
+        settings.check()?;
+        if game.outcome(&position).is_some() {
+            return Err(SearchError::GameOver { ply: game.ply(&position) });
+        }
+        let slot = || LeafSlot { position: position.clone(), node: None, serial: 0 };
+        let leaves = (0..settings.leaves_per_game).map(|_| slot()).collect();
+        let random = Pcg64Mcg::seed_from_u64(seed);
+        let mut search = Self {
+            game,
+            settings,
+            position,
+            tree: Tree::new(),
+            leaves,
+            path: vec![],
+            random,
+            repaired_priors_count: 0,
+        };
+        search.plant();
+        Ok(search)
+    }
+
+    /// Goes down the tree once: to a leaf that must be evaluated, or to a known result, which is backed up at once.
+    pub fn select_leaf(&mut self) -> Request {
+        let Some(slot) = self.free_slot() else { return Request::Blocked };
+        self.path.clear();
+        let mut index = NodeIndex::ROOT;
+        loop {
+            let node = self.tree.node(index);
+            if let Some(value) = node.proof.value() {
+                self.tree.back_up(index, value);
+                return Request::Finished;
+            }
+            if !node.is_evaluated {
+                return if node.pending_count > 0 { Request::Blocked } else { self.hand_out_again(slot, index) };
+            }
+            let edge = selection::select_edge(&mut self.tree, index, &self.settings);
+            self.path.push(self.tree.edge_move(edge));
+            match self.tree.child(edge) {
+                Some(child) => index = child,
+                None => return self.grow(slot, index, edge),
+            }
+        }
+    }
+
+    /// Returns the position of a leaf.
+    ///
+    /// # Panics
+    /// If the leaf is not awaited any more.
+    #[must_use]
+    pub fn leaf_position(&self, leaf: LeafId) -> &G::Position {
+        self.awaited_node(leaf).expect("the leaf is awaited");
+        &self.leaves[leaf.slot as usize].position
+    }
+
+    /// Returns the legal moves of a leaf, in the order of the rules.
+    ///
+    /// # Panics
+    /// If the leaf is not awaited any more.
+    #[must_use]
+    pub fn leaf_moves(&self, leaf: LeafId) -> &[G::Move] {
+        self.tree.moves(self.awaited_node(leaf).expect("the leaf is awaited"))
+    }
+
+    /// Takes the evaluation of a leaf: `priors` in the order of [`Self::leaf_moves`], `value` for its side to move.
+    ///
+    /// Priors are scaled to the sum 1. Those that are no distribution become uniform and are counted in
+    /// [`Self::repaired_priors_count`]. An answer for a leaf that is not awaited any more is dropped.
+    pub fn expand(&mut self, leaf: LeafId, priors: &[f32], value: Value) {
+        let Some(index) = self.awaited_node(leaf) else { return };
+        self.free(leaf, index);
+        self.tree.set_evaluated(index);
+        if !priors::take_priors(priors, self.tree.priors_mut(index)) {
+            self.repaired_priors_count += 1;
+        }
+        if index == NodeIndex::ROOT {
+            self.mix_noise();
+        }
+        self.tree.back_up(index, value);
+    }
+
+    /// Gives a leaf up whose evaluation will not come: the tree is as if it had never been handed out.
+    /// A leaf that is not awaited any more is passed over.
+    pub fn cancel(&mut self, leaf: LeafId) {
+        if let Some(index) = self.awaited_node(leaf) {
+            self.free(leaf, index);
+        }
+    }
+
+    /// Returns whether the root has all its simulations, or its result is proven.
+    #[must_use]
+    pub fn is_done(&self) -> bool {
+        let root = self.tree.root();
+        root.visit_count >= self.settings.simulation_count || root.proof != Proof::Unknown
+    }
+
+    /// Returns each legal move with its visits, for the policy target, in an order that the same search repeats.
+    ///
+    /// If a move is proven to win, only such moves count; moves proven to lose count 0 while there is another.
+    #[must_use]
+    pub fn visit_counts(&self) -> Vec<(G::Move, u32)> {
+        choice::corrected_visits(&self.tree)
+    }
+
+    /// Returns what the position is worth to its side to move: the proven value, otherwise the mean of the simulations.
+    #[must_use]
+    pub fn root_value(&self) -> Value {
+        self.tree.root().best_known_value()
+    }
+
+    /// Returns what is known for certain about the position, from the view of its side to move.
+    #[must_use]
+    pub fn proof(&self) -> Proof {
+        self.tree.root().proof
+    }
+
+    /// Returns the best play for both sides as far as the tree knows it.
+    #[must_use]
+    pub fn principal_variation(&self) -> Vec<G::Move> {
+        choice::principal_variation(&self.tree)
+    }
+
+    /// Returns the simulations through the root, those kept from the move before included.
+    #[must_use]
+    pub fn simulation_count(&self) -> u32 {
+        self.tree.root().visit_count
+    }
+
+    /// Returns how many leaves are awaited.
+    #[must_use]
+    pub fn awaited_count(&self) -> u32 {
+        u32::from(self.tree.root().pending_count)
+    }
+
+    /// Returns how many evaluations so far had priors that were no distribution.
+    #[must_use]
+    pub fn repaired_priors_count(&self) -> u64 {
+        self.repaired_priors_count
+    }
+
+    /// Returns the number of nodes in the tree.
+    #[must_use]
+    pub fn node_count(&self) -> usize {
+        self.tree.node_count()
+    }
+
+    /// Returns the bytes the tree holds, spare room included.
+    #[must_use]
+    pub fn byte_count(&self) -> usize {
+        self.tree.byte_count()
+    }
+
+    /// Chooses the move to play, by the temperature of the ply. A proven win is always chosen, a proven loss never
+    /// while there is another move.
+    ///
+    /// # Panics
+    /// If the game is over.
+    pub fn choose_move(&mut self) -> G::Move {
+        let temperature = self.settings.temperature_at(self.game.ply(&self.position));
+        choice::choose(&self.tree, temperature, &mut self.random).expect("a game that goes on has a move")
+    }
+
+    /// Plays `mv`, which must be legal: keeps the tree below it, forgets the rest, gives up awaited leaves and mixes
+    /// new noise into the root. The game may then be over, see [`Self::is_done`] and [`Game::outcome`].
+    pub fn play(&mut self, mv: G::Move) {
+        for slot in 0..self.leaves.len() {
+            self.cancel(LeafId { slot: slot as u32, serial: self.leaves[slot].serial });
+        }
+        self.game.play(&mut self.position, mv);
+        let child = self.tree.edges(NodeIndex::ROOT).find(|edge| edge.mv == mv).and_then(|edge| edge.child);
+        match child {
+            Some((child, _)) => self.tree.keep_subtree(child),
+            None => self.plant(),
+        }
+        if self.tree.root().is_evaluated {
+            self.mix_noise();
+        }
+    }
+
+    /// Returns the position that is searched.
+    #[must_use]
+    pub fn position(&self) -> &G::Position {
+        &self.position
+    }
+
+    /// Returns the settings of the search.
+    #[must_use]
+    pub fn settings(&self) -> &SearchSettings {
+        &self.settings
+    }
+
+    /// Begins a tree at the current position.
+    fn plant(&mut self) {
+        let Self { game, position, tree, .. } = self;
+        tree.reset(proof_of(game, position), |moves| game.legal_moves(position, moves));
+    }
+
+    /// Returns a slot for one more leaf, unless enough are awaited.
+    fn free_slot(&self) -> Option<usize> {
+        let is_enough = self.simulation_count() + self.awaited_count() >= self.settings.simulation_count;
+        if is_enough || self.is_done() {
+            return None;
+        }
+        self.leaves.iter().position(|slot| slot.node.is_none())
+    }
+
+    /// Makes the child of `edge`, whose path is `self.path`.
+    fn grow(&mut self, slot: usize, parent: NodeIndex, edge: tree::EdgeIndex) -> Request {
+        self.replay_path(slot);
+        let position = &self.leaves[slot].position;
+        let proof = proof_of(&self.game, position);
+        let child = self.tree.add_child(parent, edge, proof, |moves| {
+            if proof == Proof::Unknown {
+                self.game.legal_moves(position, moves);
+            }
+        });
+        if let Some(value) = proof.value() {
+            self.tree.back_up(child, value);
+            return Request::Finished;
+        }
+        self.hand_out(slot, child)
+    }
+
+    /// Hands out a node that was cancelled, or the root.
+    fn hand_out_again(&mut self, slot: usize, index: NodeIndex) -> Request {
+        self.replay_path(slot);
+        self.hand_out(slot, index)
+    }
+
+    /// Sets the slot's position to that at the end of `self.path`.
+    fn replay_path(&mut self, slot: usize) {
+        let position = &mut self.leaves[slot].position;
+        position.clone_from(&self.position);
+        for mv in &self.path {
+            self.game.play(position, *mv);
+        }
+    }
+
+    fn hand_out(&mut self, slot: usize, index: NodeIndex) -> Request {
+        self.tree.add_pending(index);
+        self.leaves[slot].node = Some(index);
+        Request::Evaluate(LeafId { slot: slot as u32, serial: self.leaves[slot].serial })
+    }
+
+    fn awaited_node(&self, leaf: LeafId) -> Option<NodeIndex> {
+        let slot = self.leaves.get(leaf.slot as usize)?;
+        if slot.serial == leaf.serial { slot.node } else { None }
+    }
+
+    fn free(&mut self, leaf: LeafId, index: NodeIndex) {
+        let slot = &mut self.leaves[leaf.slot as usize];
+        slot.node = None;
+        slot.serial = slot.serial.wrapping_add(1);
+        self.tree.remove_pending(index);
+    }
+
+    fn mix_noise(&mut self) {
+        if self.settings.has_noise() {
+            let SearchSettings { dirichlet_alpha, dirichlet_weight, .. } = self.settings;
+            let priors = self.tree.priors_mut(NodeIndex::ROOT);
+            priors::mix_noise(priors, dirichlet_alpha, dirichlet_weight, &mut self.random);
+        }
+    }
+}
+
+fn proof_of<G: Game>(game: &G, position: &G::Position) -> Proof {
+    game.outcome(position).map_or(Proof::Unknown, |outcome| Proof::of_outcome(outcome, game.side_to_move(position)))
+}
