@@ -1,2 +1,76 @@
-//! placeholder
-fn main() {}
+//! `cargo xtask`: everything a person or CI does with this workspace, in one small program.
+//!
+//! It builds, tests, tidies and starts the real programs; it contains none of their logic
+//! and links neither libtorch nor tokio, so that it is there within half a minute.
+
+mod bench;
+mod libtorch;
+mod steps;
+mod tidy;
+mod up;
+mod workspace;
+
+use std::process::ExitCode;
+
+use anyhow::Result;
+use clap::{Parser, Subcommand};
+
+use crate::workspace::Workspace;
+
+/// Builds, tests and runs Alveare.
+#[derive(Debug, Parser)]
+#[command(name = "cargo xtask", bin_name = "cargo xtask", version)]
+struct Arguments {
+    #[command(subcommand)]
+    task: Task,
+}
+
+#[derive(Debug, Subcommand)]
+enum Task {
+    /// Builds everything and starts a learner, actors and an evaluator on this machine.
+    Up(up::UpArguments),
+    /// Runs everything that CI runs.
+    Test,
+    /// Builds the programs in release mode: learner, actor, evaluator, alveare.
+    Build,
+    /// Checks what no compiler checks: file lengths, leftovers, who may name what.
+    Tidy,
+    /// Runs the benchmarks and prints their tables.
+    Bench(bench::BenchArguments),
+    /// Gets libtorch if it is not there and prints where it lies.
+    Libtorch(libtorch::LibtorchArguments),
+}
+
+fn main() -> ExitCode {
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) => return usage(&error),
+    };
+    match run(arguments.task) {
+        Ok(code) => code,
+        Err(error) => {
+            eprintln!("xtask: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(task: Task) -> Result<ExitCode> {
+    let workspace = Workspace::locate()?;
+    match task {
+        Task::Up(arguments) => up::up(&workspace, &arguments),
+        Task::Test => steps::test(&workspace),
+        Task::Build => steps::build(&workspace),
+        Task::Tidy => tidy::tidy(&workspace),
+        Task::Bench(arguments) => bench::bench(&workspace, &arguments),
+        Task::Libtorch(arguments) => libtorch::print(&arguments),
+    }
+}
+
+/// Prints help or a complaint; a complaint ends with 64, as in all our programs.
+fn usage(error: &clap::Error) -> ExitCode {
+    let failed = error.use_stderr();
+    // The message is for a person: if it can't be printed, there is nobody to tell.
+    let _ = error.print();
+    if failed { ExitCode::from(64) } else { ExitCode::SUCCESS }
+}

@@ -1,0 +1,47 @@
+//! `cargo xtask bench`: runs the benchmarks of every crate that has any.
+
+use std::process::ExitCode;
+
+use anyhow::{Result, bail};
+use clap::Args;
+
+use crate::libtorch;
+use crate::workspace::{Workspace, run};
+
+/// Crates in the order of their imports, so that a slow base shows first.
+const BENCH_PACKAGES: [&str; 5] = ["shared", "net", "worker", "learner", "engine"];
+
+/// What to measure.
+#[derive(Debug, Args)]
+pub struct BenchArguments {
+    /// Only benchmarks whose name contains this.
+    filter: Option<String>,
+    /// Only this crate's.
+    #[arg(long, short)]
+    package: Option<String>,
+}
+
+/// Runs the benchmarks and prints their tables.
+pub fn bench(workspace: &Workspace, arguments: &BenchArguments) -> Result<ExitCode> {
+    let packages = packages(workspace, arguments.package.as_deref());
+    if packages.is_empty() {
+        bail!("no crate called {:?} has benchmarks", arguments.package.as_deref().unwrap_or("*"));
+    }
+    let libtorch = libtorch::ensure(libtorch::Flavour::of_this_machine())?;
+    for package in packages {
+        println!("xtask: benchmarks of {package}");
+        let mut command = workspace.cargo_with(&libtorch);
+        command.args(["bench", "--package", package, "--bench", "*"]);
+        if let Some(filter) = &arguments.filter {
+            command.arg("--").arg(filter);
+        }
+        run(&mut command)?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn packages(workspace: &Workspace, only: Option<&str>) -> Vec<&'static str> {
+    let has_benches = |package: &&str| workspace.root().join(package).join("benches").is_dir();
+    let wanted = |package: &&str| only.is_none_or(|only| only == *package);
+    BENCH_PACKAGES.into_iter().filter(has_benches).filter(wanted).collect()
+}

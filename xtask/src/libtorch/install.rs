@@ -1,0 +1,177 @@
+//! Makes a libtorch folder out of the wheels on PyPI, without installing anything into Python.
+//!
+//! `pip download` and Python's own unzipping work where `pip install` is refused; the
+//! folder is laid out under a temporary name and renamed once it is whole.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, Result, bail};
+
+use super::{Flavour, LIBTORCH_VERSION};
+use crate::workspace::run;
+
+/// Takes the members under the given prefixes out of a wheel.
+const EXTRACT: &str = "\
+import sys, zipfile
+wheel = zipfile.ZipFile(sys.argv[1])
+wheel.extractall(sys.argv[2], [name for name in wheel.namelist() if name.startswith(tuple(sys.argv[3:]))])";
+
+/// Any of these has a wheel of our version; nothing in it that we use depends on the interpreter.
+const WHEEL_PYTHON: &str = "3.12";
+
+/// glibc versions for which the wheels say that they are built.
+const WHEEL_GLIBCS: [&str; 5] =
+    ["manylinux_2_28", "manylinux_2_27", "manylinux_2_25", "manylinux_2_17", "manylinux2014"];
+
+/// Downloads libtorch and puts it at `folder`, which lies in `cache`.
+pub fn install(cache: &Path, folder: &Path, flavour: Flavour) -> Result<()> {
+    check_pip()?;
+    let size = if flavour == Flavour::Cuda { "some 3 GB" } else { "some 550 MB" };
+    eprintln!("xtask: getting libtorch {LIBTORCH_VERSION} ({size}) into {}", folder.display());
+    let work = cache.join(format!("{}.partial-{}", flavour.folder_name(), std::process::id()));
+    let result = make(&work, folder, flavour);
+    // Whatever happened, a half-made folder of gigabytes is of no use to anybody.
+    let removed = fs::remove_dir_all(&work);
+    result?;
+    removed.with_context(|| format!("remove {}", work.display()))
+}
+
+fn make(work: &Path, folder: &Path, flavour: Flavour) -> Result<()> {
+    let (wheels, unpacked, whole) = (work.join("wheels"), work.join("unpacked"), work.join("whole"));
+    for path in [&wheels, &unpacked, &whole.join("lib")] {
+        fs::create_dir_all(path).with_context(|| format!("create {}", path.display()))?;
+    }
+    run(&mut download_command(&wheels, flavour)).context(
+        "download libtorch: is PyPI within reach? else point LIBTORCH at a folder with include/ and lib/ of 2.11.0",
+    )?;
+    for wheel in files_in(&wheels)? {
+        extract(&wheel, &unpacked)?;
+    }
+    lay_out(&unpacked, &whole, flavour)?;
+    put_in_place(&whole, folder)
+}
+
+fn check_pip() -> Result<()> {
+    let works = Command::new("python3").args(["-m", "pip", "--version"]).stdin(Stdio::null()).output();
+    match works {
+        Ok(output) if output.status.success() => Ok(()),
+        Ok(_) => bail!("python3 has no pip: install it (Debian: apt-get install python3-pip) or set LIBTORCH"),
+        Err(_) => {
+            bail!("there is no python3: install it with pip (Debian: apt-get install python3-pip) or set LIBTORCH")
+        }
+    }
+}
+
+fn download_command(wheels: &Path, flavour: Flavour) -> Command {
+    let mut command = Command::new("python3");
+    command.args(["-m", "pip", "download", "--only-binary=:all:", "--python-version", WHEEL_PYTHON]);
+    for glibc in WHEEL_GLIBCS {
+        command.arg("--platform").arg(format!("{glibc}_{}", std::env::consts::ARCH));
+    }
+    command.arg("--dest").arg(wheels).arg(format!("torch=={LIBTORCH_VERSION}"));
+    if flavour == Flavour::Cpu {
+        // libtorch_cpu.so wants these two to load, though it calls neither without a GPU.
+        command.args(["--no-deps", "nvidia-cuda-runtime==13.0.*", "nvidia-cuda-cupti==13.0.*"]);
+    }
+    // Standard output is for the path alone.
+    command.stdin(Stdio::null()).stdout(std::io::stderr());
+    command
+}
+
+fn extract(wheel: &Path, unpacked: &Path) -> Result<()> {
+    let mut command = Command::new("python3");
+    command.args(["-c", EXTRACT]).arg(wheel).arg(unpacked);
+    command.args(["torch/include/", "torch/lib/", "nvidia/"]).stdin(Stdio::null());
+    run(&mut command).with_context(|| format!("unpack {}", wheel.display()))
+}
+
+/// Gathers all libraries in one `lib/`: each finds the others beside itself.
+fn lay_out(unpacked: &Path, whole: &Path, flavour: Flavour) -> Result<()> {
+    rename(&unpacked.join("torch/include"), &whole.join("include"))?;
+    let lib = whole.join("lib");
+    let mut folders = vec![unpacked.join("torch/lib")];
+    folders.extend(nvidia_folders(&unpacked.join("nvidia"))?);
+    for library in folders.iter().map(|folder| files_in(folder)).collect::<Result<Vec<_>>>()?.concat() {
+        let name = library.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        if is_wanted(name, flavour) {
+            rename(&library, &lib.join(name))?;
+        }
+    }
+    // Programs link `torch`: named so, they start on machines with and without a GPU.
+    std::os::unix::fs::symlink("libtorch_cpu.so", lib.join("libtorch.so")).context("link libtorch.so")?;
+    fs::write(whole.join("build-version"), LIBTORCH_VERSION).context("write build-version")
+}
+
+fn is_wanted(name: &str, flavour: Flavour) -> bool {
+    let is_library = name.contains(".so") && name != "libtorch.so" && !name.contains("_python");
+    let for_any = ["libtorch_cpu.", "libc10.", "libgomp.", "libcudart.", "libcupti."];
+    is_library && (flavour == Flavour::Cuda || for_any.iter().any(|start| name.starts_with(start)))
+}
+
+/// The `lib` folder of each NVIDIA package.
+fn nvidia_folders(nvidia: &Path) -> Result<Vec<PathBuf>> {
+    let folders = files_in(nvidia)?.into_iter().map(|package| package.join("lib"));
+    Ok(folders.filter(|folder| folder.is_dir()).collect())
+}
+
+/// What lies in `folder`, by name.
+fn files_in(folder: &Path) -> Result<Vec<PathBuf>> {
+    let entries = fs::read_dir(folder).with_context(|| format!("read {}", folder.display()))?;
+    let paths = entries.map(|entry| entry.map(|entry| entry.path())).collect::<Result<Vec<_>, _>>();
+    let mut paths = paths.with_context(|| format!("read {}", folder.display()))?;
+    paths.sort();
+    Ok(paths)
+}
+
+/// Another `xtask` may have been quicker: its folder is as good as ours.
+fn put_in_place(whole: &Path, folder: &Path) -> Result<()> {
+    match fs::rename(whole, folder) {
+        Err(_) if folder.exists() => Ok(()),
+        result => result.with_context(|| format!("rename {} to {}", whole.display(), folder.display())),
+    }
+}
+
+fn rename(from: &Path, to: &Path) -> Result<()> {
+    fs::rename(from, to).with_context(|| format!("move {} to {}", from.display(), to.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn write(path: PathBuf) {
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, "").unwrap();
+    }
+
+    fn laid_out(flavour: Flavour) -> Vec<String> {
+        let folder = tempfile::tempdir().unwrap();
+        let (unpacked, whole) = (folder.path().join("unpacked"), folder.path().join("whole"));
+        fs::create_dir_all(whole.join("lib")).unwrap();
+        write(unpacked.join("torch/include/ATen/ATen.h"));
+        for name in ["libtorch.so", "libtorch_cpu.so", "libtorch_cuda.so", "libtorch_python.so", "libc10.so"] {
+            write(unpacked.join("torch/lib").join(name));
+        }
+        write(unpacked.join("nvidia/cu13/lib/libcudart.so.13"));
+        write(unpacked.join("nvidia/cudnn/lib/libcudnn.so.9"));
+        lay_out(&unpacked, &whole, flavour).unwrap();
+        assert!(whole.join("include/ATen/ATen.h").exists());
+        assert_eq!(fs::read_link(whole.join("lib/libtorch.so")).unwrap(), Path::new("libtorch_cpu.so"));
+        let names = files_in(&whole.join("lib")).unwrap();
+        names.iter().map(|path| path.file_name().unwrap().to_str().unwrap().to_owned()).collect()
+    }
+
+    #[test]
+    fn without_a_gpu_only_the_small_libraries_are_kept() {
+        assert_eq!(laid_out(Flavour::Cpu), ["libc10.so", "libcudart.so.13", "libtorch.so", "libtorch_cpu.so"]);
+    }
+
+    #[test]
+    fn with_a_gpu_all_libraries_lie_side_by_side() {
+        let names = laid_out(Flavour::Cuda);
+        assert!(names.contains(&"libtorch_cuda.so".to_owned()) && names.contains(&"libcudnn.so.9".to_owned()));
+        assert!(!names.contains(&"libtorch_python.so".to_owned()));
+    }
+}

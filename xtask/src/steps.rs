@@ -1,0 +1,93 @@
+//! `cargo xtask test` and `build`: the steps, each announced and timed, stopping at the first failure.
+
+use std::process::{Command, ExitCode};
+use std::time::Instant;
+
+use anyhow::{Context, Result};
+
+use crate::libtorch;
+use crate::tidy;
+use crate::workspace::{Workspace, run, words};
+
+/// The programs a user gets. `alveare` is made by the crate `engine`.
+pub const PROGRAM_PACKAGES: [&str; 4] = ["learner", "actor", "evaluator", "engine"];
+
+/// What links libtorch and is tested after the programs are built: its tests start them.
+const TORCH_PACKAGES: [&str; 3] = ["net", "learner", "engine"];
+
+/// Crates whose every public item must be documented.
+const DOCUMENTED_PACKAGES: [&str; 2] = ["shared", "net"];
+
+/// Runs everything that CI runs.
+pub fn test(workspace: &Workspace) -> Result<ExitCode> {
+    let started = Instant::now();
+    step("cargo fmt --check", || run(workspace.cargo().args(["fmt", "--all", "--check"])))?;
+    step("tidy", || tidy::check(workspace))?;
+    let mut libtorch = None;
+    step("libtorch", || {
+        libtorch = Some(libtorch::ensure(libtorch::Flavour::of_this_machine())?);
+        Ok(())
+    })?;
+    let libtorch = libtorch.context("the step above has set it")?;
+    let cargo = |arguments: &[&str]| {
+        let mut command = workspace.cargo_with(&libtorch);
+        command.args(arguments);
+        command
+    };
+
+    step_command(&mut cargo(&["test"]))?;
+    step_command(&mut cargo(&["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]))?;
+    step_command(&mut cargo(&with_packages(&["build"], &PROGRAM_PACKAGES)))?;
+    step_command(&mut cargo(&with_packages(&["test"], &TORCH_PACKAGES)))?;
+    step_command(
+        cargo(&with_packages(&["doc", "--no-deps"], &DOCUMENTED_PACKAGES)).env("RUSTDOCFLAGS", "-D warnings"),
+    )?;
+    println!("xtask: all steps passed in {:.0} s", started.elapsed().as_secs_f64());
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Builds the programs in release mode and says where they lie.
+pub fn build(workspace: &Workspace) -> Result<ExitCode> {
+    let libtorch = libtorch::ensure(libtorch::Flavour::of_this_machine())?;
+    let mut command = workspace.cargo_with(&libtorch);
+    command.args(with_packages(&["build", "--release"], &PROGRAM_PACKAGES));
+    run(&mut command)?;
+    println!("xtask: the programs lie in {}", workspace.target_dir()?.join("release").display());
+    Ok(ExitCode::SUCCESS)
+}
+
+/// `arguments` followed by `-p NAME` for each package.
+pub fn with_packages<'a>(arguments: &[&'a str], packages: &[&'a str]) -> Vec<&'a str> {
+    let mut all = arguments.to_vec();
+    all.extend(packages.iter().flat_map(|package| ["-p", package]));
+    all
+}
+
+fn step_command(command: &mut Command) -> Result<()> {
+    step(&words(command), || run(command))
+}
+
+fn step(name: &str, work: impl FnOnce() -> Result<()>) -> Result<()> {
+    println!("xtask: {name} ...");
+    let started = Instant::now();
+    let result = work();
+    let word = if result.is_ok() { "passed" } else { "FAILED" };
+    println!("xtask: {name} {word} in {:.1} s", started.elapsed().as_secs_f64());
+    result
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn packages_are_named_one_by_one() {
+        assert_eq!(with_packages(&["test"], &["a", "b"]), ["test", "-p", "a", "-p", "b"]);
+    }
+
+    #[test]
+    fn a_failing_step_passes_its_error_on() {
+        let error = step("nothing", || anyhow::bail!("broken")).unwrap_err();
+        assert_eq!(error.to_string(), "broken");
+    }
+}

@@ -1,0 +1,254 @@
+//! `cargo xtask up`: a whole training run on this machine, from nothing, with one log.
+//!
+//! Here stands what is started and when it ends; `children` owns the processes, `screen`
+//! what is shown, `progress` what the learner's progress lines say.
+
+mod children;
+mod plan;
+mod progress;
+mod screen;
+
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, sync_channel};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result};
+use clap::Args;
+
+use crate::libtorch;
+use crate::steps::PROGRAM_PACKAGES;
+use crate::workspace::{Workspace, ended, run};
+use children::{Child, Line};
+use plan::Plan;
+use screen::Screen;
+
+/// How often children and signals are looked at when there is nothing to show.
+const TICK: Duration = Duration::from_millis(100);
+/// How long a child may take to store what it holds after it was asked to stop.
+const STOP_DEADLINE: Duration = Duration::from_secs(30);
+/// Lines waiting to be shown. When it is full, the child that writes waits.
+const LINE_QUEUE_CAPACITY: usize = 1024;
+
+/// What to run.
+#[derive(Debug, Args)]
+pub struct UpArguments {
+    /// Settings to train with: a file `config/PRESET.toml`.
+    #[arg(long, default_value = "hive-cpu")]
+    preset: String,
+    /// Where the run is kept. Started again with the same folder, it goes on.
+    #[arg(long, default_value = "run")]
+    run_dir: std::path::PathBuf,
+    /// Stop after this many iterations, counted from the first start of the run.
+    #[arg(long)]
+    iterations: Option<u32>,
+    /// Number of actor processes; by default as many as keep the cores busy.
+    #[arg(long)]
+    actors: Option<usize>,
+}
+
+/// Builds, starts, watches and stops everything.
+pub fn up(workspace: &Workspace, arguments: &UpArguments) -> Result<ExitCode> {
+    let preset = plan::preset_file(workspace.root(), &arguments.preset)?;
+    let libtorch = libtorch::ensure(libtorch::Flavour::of_this_machine())?;
+    let mut build = workspace.cargo_with(&libtorch);
+    build.args(["build", "--release"]);
+    for package in PROGRAM_PACKAGES {
+        build.args(["--package", package]);
+    }
+    run(&mut build).context("build the programs")?;
+
+    let plan = Plan::new(workspace, arguments, preset, libtorch)?;
+    let signals = count_signals()?;
+    let (sender, lines) = sync_channel(LINE_QUEUE_CAPACITY);
+    let screen = Screen::new(plan.name_width());
+    screen.say(&plan.summary());
+    let children = plan.programs().into_iter().map(|program| Child::new(program, sender.clone())).collect();
+    let mut session = Session { children, lines, screen, signals };
+    let outcome = session.run();
+    session.stop_all();
+    session.report(outcome)
+}
+
+/// How a run came to its end.
+#[derive(Debug)]
+enum Outcome {
+    /// The learner has done all it was asked for.
+    Finished,
+    /// A person or the system asked for it.
+    Interrupted,
+    /// The learner failed, in these words.
+    Failed(String),
+}
+
+/// The running programs. The learner is the first child.
+struct Session {
+    children: Vec<Child>,
+    lines: Receiver<Line>,
+    screen: Screen,
+    signals: Arc<AtomicUsize>,
+}
+
+impl Session {
+    fn run(&mut self) -> Outcome {
+        loop {
+            self.show_lines(TICK);
+            if self.signals.load(Ordering::Relaxed) > 0 {
+                return Outcome::Interrupted;
+            }
+            for index in 0..self.children.len() {
+                if let Some(outcome) = self.look_at(index) {
+                    return outcome;
+                }
+            }
+        }
+    }
+
+    /// Starts a child whose time has come and notices one that ended.
+    fn look_at(&mut self, index: usize) -> Option<Outcome> {
+        let child = &mut self.children[index];
+        let is_learner = index == 0;
+        if let Err(error) = child.start_if_due(Instant::now()) {
+            return Some(Outcome::Failed(format!("{error:#}")));
+        }
+        let status = child.ended()?;
+        let name = child.name().to_owned();
+        if is_learner && status.success() {
+            return Some(Outcome::Finished);
+        }
+        if is_learner {
+            self.show_lines(TICK);
+            let last = self.children[index].last_error().unwrap_or("it said nothing").to_owned();
+            return Some(Outcome::Failed(format!("the learner {}: {last}", ended(status))));
+        }
+        let wait = self.children[index].restart_later(Instant::now());
+        self.screen.say(&format!("{name} {}, starts again in {} s", ended(status), wait.as_secs()));
+        None
+    }
+
+    /// Shows what is waiting, at most for `wait` if nothing is.
+    fn show_lines(&mut self, wait: Duration) {
+        let mut next = self.lines.recv_timeout(wait).ok();
+        while let Some(line) = next {
+            self.show(&line);
+            next = self.lines.try_recv().ok();
+        }
+    }
+
+    fn show(&mut self, line: &Line) {
+        if let Some(child) = self.children.iter_mut().find(|child| child.name() == line.name) {
+            child.note(line);
+        }
+        self.screen.show(line);
+    }
+
+    /// Asks every child to stop, and ends those that do not in time or at a second signal.
+    fn stop_all(&mut self) {
+        self.screen.say("stopping");
+        let signals_before = self.signals.load(Ordering::Relaxed);
+        // Workers first: the learner is still there for what they report last.
+        self.children.iter().rev().for_each(Child::ask_to_stop);
+        let deadline = Instant::now() + STOP_DEADLINE;
+        while self.children.iter_mut().any(Child::is_running) {
+            self.show_lines(TICK);
+            let is_urged = self.signals.load(Ordering::Relaxed) > signals_before.max(1);
+            if is_urged || Instant::now() >= deadline {
+                self.kill_rest();
+                break;
+            }
+        }
+        self.show_lines(TICK);
+    }
+
+    fn kill_rest(&mut self) {
+        for child in &mut self.children {
+            if child.is_running() {
+                self.screen.say(&format!("{} did not stop and is killed", child.name()));
+                child.kill();
+            }
+        }
+    }
+
+    fn report(&self, outcome: Outcome) -> Result<ExitCode> {
+        match outcome {
+            Outcome::Finished => self.screen.say("the run has done all its iterations"),
+            Outcome::Interrupted => self.screen.say("stopped; the same command goes on from here"),
+            Outcome::Failed(why) => anyhow::bail!("{why}"),
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+/// Counts SIGINT, SIGTERM and SIGHUP from now on instead of dying of them.
+fn count_signals() -> Result<Arc<AtomicUsize>> {
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+    let count = Arc::new(AtomicUsize::new(0));
+    let mut signals = signal_hook::iterator::Signals::new([SIGINT, SIGTERM, SIGHUP]).context("listen for signals")?;
+    let counter = Arc::clone(&count);
+    std::thread::Builder::new()
+        .name("signals".to_owned())
+        .spawn(move || {
+            for _ in signals.forever() {
+                counter.fetch_add(1, Ordering::Relaxed);
+            }
+        })
+        .context("start the thread that listens for signals")?;
+    Ok(count)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use children::Program;
+
+    fn session(scripts: &[(&str, &str)]) -> Session {
+        let (sender, lines) = sync_channel(LINE_QUEUE_CAPACITY);
+        let child = |(name, script): &(&str, &str)| {
+            let arguments = vec!["-c".into(), script.into()];
+            let program =
+                Program { name: (*name).to_owned(), path: "/bin/sh".into(), arguments, variables: Vec::new() };
+            Child::new(program, sender.clone())
+        };
+        let children = scripts.iter().map(child).collect();
+        Session { children, lines, screen: Screen::new(8), signals: Arc::new(AtomicUsize::new(0)) }
+    }
+
+    #[test]
+    fn a_learner_that_is_done_ends_the_run_and_the_workers() {
+        let mut session = session(&[("learner", "exit 0"), ("actor", "exec tail -f /dev/null")]);
+        assert!(matches!(session.run(), Outcome::Finished));
+        session.stop_all();
+        assert!(session.children.iter_mut().all(|child| !child.is_running()));
+        session.report(Outcome::Finished).unwrap();
+    }
+
+    #[test]
+    fn a_learner_that_fails_is_quoted() {
+        let script = "echo starting; echo 'learner: config: replay: is 0' >&2; exit 1";
+        let mut session = session(&[("learner", script)]);
+        let Outcome::Failed(why) = session.run() else { panic!("the run goes on") };
+        assert_eq!(why, "the learner ended with exit code 1: learner: config: replay: is 0");
+        assert!(session.report(Outcome::Failed(why)).is_err());
+    }
+
+    #[test]
+    fn a_worker_that_dies_is_started_again() {
+        let mark = tempfile::NamedTempFile::new().unwrap();
+        // The learner ends once the actor has been started for the second time.
+        let learner = format!("while [ $(wc -l < {0}) -lt 2 ]; do :; done", mark.path().display());
+        let actor = format!("echo started >> {0}; exit 3", mark.path().display());
+        let mut session = session(&[("learner", &learner), ("actor", &actor)]);
+        assert!(matches!(session.run(), Outcome::Finished));
+        session.stop_all();
+    }
+
+    #[test]
+    fn a_signal_stops_everything() {
+        let mut session = session(&[("learner", "exec tail -f /dev/null"), ("actor", "exec tail -f /dev/null")]);
+        session.signals.store(1, Ordering::Relaxed);
+        assert!(matches!(session.run(), Outcome::Interrupted));
+        session.stop_all();
+        assert!(session.children.iter_mut().all(|child| !child.is_running()));
+    }
+}

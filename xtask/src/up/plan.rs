@@ -1,0 +1,169 @@
+//! What `up` will start: which programs, with which arguments, on which port, how many.
+
+use std::fs;
+use std::net::TcpListener;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+
+use super::UpArguments;
+use super::children::Program;
+use crate::workspace::{Workspace, library_path};
+
+/// Taken if nobody else has it, so that the address in the README is right most of the time.
+const USUAL_PORT: u16 = 50_051;
+/// More processes than this gain nothing: an actor has as many threads as it is told.
+const ACTOR_COUNT_MAX: usize = 4;
+
+/// A run on this machine, ready to be started.
+#[derive(Debug)]
+pub struct Plan {
+    preset: PathBuf,
+    run_dir: PathBuf,
+    iterations: Option<u32>,
+    address: String,
+    actor_count: usize,
+    threads_per_actor: usize,
+    libtorch: PathBuf,
+    programs_dir: PathBuf,
+}
+
+impl Plan {
+    /// Chooses a port and shares out the cores.
+    pub fn new(workspace: &Workspace, arguments: &UpArguments, preset: PathBuf, libtorch: PathBuf) -> Result<Self> {
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        let (actor_count, threads_per_actor) = share_cores(cores, arguments.actors);
+        fs::create_dir_all(&arguments.run_dir).with_context(|| format!("create {}", arguments.run_dir.display()))?;
+        Ok(Self {
+            preset,
+            run_dir: arguments.run_dir.clone(),
+            iterations: arguments.iterations,
+            address: format!("127.0.0.1:{}", free_port()?),
+            actor_count,
+            threads_per_actor,
+            libtorch,
+            programs_dir: workspace.target_dir()?.join("release"),
+        })
+    }
+
+    /// One line that says what is about to happen.
+    pub fn summary(&self) -> String {
+        let actors = if self.actor_count == 1 { "1 actor".to_owned() } else { format!("{} actors", self.actor_count) };
+        let threads = self.threads_per_actor;
+        format!(
+            "learner on {}, {actors} with {threads} thread(s) each, 1 evaluator; preset {}, run in {}; Ctrl-C stops",
+            self.address,
+            self.preset.display(),
+            self.run_dir.display()
+        )
+    }
+
+    /// Room for the longest name in front of a line.
+    pub fn name_width(&self) -> usize {
+        "evaluator".len()
+    }
+
+    /// The learner first, then the workers.
+    pub fn programs(&self) -> Vec<Program> {
+        let mut programs = vec![self.learner()];
+        programs.extend((1..=self.actor_count).map(|number| {
+            let name = if self.actor_count == 1 { "actor".to_owned() } else { format!("actor-{number}") };
+            self.worker(name, "actor", self.threads_per_actor)
+        }));
+        programs.push(self.worker("evaluator".to_owned(), "evaluator", 1));
+        programs
+    }
+
+    fn learner(&self) -> Program {
+        let mut arguments = vec!["--config".into(), self.preset.clone().into_os_string(), "--run-dir".into()];
+        arguments.push(self.run_dir.clone().into_os_string());
+        arguments.extend(["--listen".into(), self.address.clone().into()]);
+        if let Some(iterations) = self.iterations {
+            arguments.extend(["--iterations".into(), iterations.to_string().into()]);
+        }
+        let variables = vec![("LD_LIBRARY_PATH", library_path(&self.libtorch))];
+        Program { name: "learner".to_owned(), path: self.programs_dir.join("learner"), arguments, variables }
+    }
+
+    fn worker(&self, name: String, program: &str, threads: usize) -> Program {
+        let learner = format!("http://{}", self.address);
+        let arguments = vec!["--learner".into(), learner.into(), "--threads".into(), threads.to_string().into()];
+        Program { name, path: self.programs_dir.join(program), arguments, variables: Vec::new() }
+    }
+}
+
+/// The file of a preset; the error lists the presets there are.
+pub fn preset_file(root: &Path, preset: &str) -> Result<PathBuf> {
+    let folder = root.join("config");
+    let file = folder.join(format!("{preset}.toml"));
+    if file.is_file() {
+        return Ok(file);
+    }
+    let entries = fs::read_dir(&folder).with_context(|| format!("read {}", folder.display()))?;
+    let files =
+        entries.filter_map(|entry| Some(entry.ok()?.path())).filter(|path| path.extension() == Some("toml".as_ref()));
+    let mut names: Vec<String> = files.filter_map(|path| Some(path.file_stem()?.to_str()?.to_owned())).collect();
+    names.sort();
+    bail!("there is no preset {preset:?}; there are: {}", names.join(", "))
+}
+
+/// Processes and threads of each: one core is left to the learner, which evaluates and trains.
+fn share_cores(cores: usize, actors: Option<usize>) -> (usize, usize) {
+    let threads = cores.saturating_sub(1).max(1);
+    let actors = actors.unwrap_or_else(|| threads.min(ACTOR_COUNT_MAX));
+    (actors, (threads / actors.max(1)).max(1))
+}
+
+fn free_port() -> Result<u16> {
+    let listener = TcpListener::bind(("127.0.0.1", USUAL_PORT)).or_else(|_| TcpListener::bind(("127.0.0.1", 0)));
+    let address = listener.and_then(|listener| listener.local_addr()).context("find a free port")?;
+    Ok(address.port())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cores_are_shared_out() {
+        assert_eq!(share_cores(1, None), (1, 1));
+        assert_eq!(share_cores(2, None), (1, 1));
+        assert_eq!(share_cores(16, None), (4, 3));
+        assert_eq!(share_cores(2, Some(3)), (3, 1));
+        assert_eq!(share_cores(8, Some(0)), (0, 7));
+    }
+
+    #[test]
+    fn an_unknown_preset_is_answered_with_the_known_ones() {
+        let root = tempfile::tempdir().unwrap();
+        fs::create_dir(root.path().join("config")).unwrap();
+        for name in ["b.toml", "a.toml", "notes.md"] {
+            fs::write(root.path().join("config").join(name), "").unwrap();
+        }
+        assert!(preset_file(root.path(), "a").unwrap().ends_with("config/a.toml"));
+        let error = preset_file(root.path(), "c").unwrap_err();
+        assert_eq!(error.to_string(), "there is no preset \"c\"; there are: a, b");
+    }
+
+    #[test]
+    fn the_learner_comes_first_and_every_worker_is_told_where_it_is() {
+        let plan = Plan {
+            preset: "p.toml".into(),
+            run_dir: "run".into(),
+            iterations: Some(2),
+            address: "127.0.0.1:1".to_owned(),
+            actor_count: 2,
+            threads_per_actor: 3,
+            libtorch: "torch".into(),
+            programs_dir: "bin".into(),
+        };
+        let programs = plan.programs();
+        let names: Vec<&str> = programs.iter().map(|program| program.name.as_str()).collect();
+        assert_eq!(names, ["learner", "actor-1", "actor-2", "evaluator"]);
+        assert_eq!(
+            programs[0].arguments,
+            ["--config", "p.toml", "--run-dir", "run", "--listen", "127.0.0.1:1", "--iterations", "2"]
+        );
+        assert_eq!(programs[1].arguments, ["--learner", "http://127.0.0.1:1", "--threads", "3"]);
+    }
+}

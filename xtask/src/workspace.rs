@@ -1,0 +1,117 @@
+//! Where the workspace and its built programs lie, and how cargo is called in it.
+
+use std::env;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitStatus};
+
+use anyhow::{Context, Result, bail};
+
+/// The checkout this program was built from.
+#[derive(Debug)]
+pub struct Workspace {
+    root: PathBuf,
+}
+
+impl Workspace {
+    /// Finds the checkout: cargo says where this crate lies, also when the build is older than a move.
+    pub fn locate() -> Result<Self> {
+        let manifest = env::var_os("CARGO_MANIFEST_DIR").unwrap_or_else(|| env!("CARGO_MANIFEST_DIR").into());
+        let root = Path::new(&manifest).parent().context("the crate xtask has no folder above it")?;
+        Ok(Self { root: root.to_owned() })
+    }
+
+    /// The folder with the workspace's `Cargo.toml`.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// A cargo command in this workspace that needs no libtorch.
+    pub fn cargo(&self) -> Command {
+        let mut command = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+        command.current_dir(&self.root);
+        // Set for us by `cargo run`; a cargo below would take them for its own.
+        for name in ["CARGO_MANIFEST_DIR", "CARGO_MANIFEST_PATH", "CARGO_PKG_NAME"] {
+            command.env_remove(name);
+        }
+        command
+    }
+
+    /// A cargo command that builds against and runs with the libtorch at `libtorch`.
+    pub fn cargo_with(&self, libtorch: &Path) -> Command {
+        let mut command = self.cargo();
+        command.env("LIBTORCH", libtorch).env("LD_LIBRARY_PATH", library_path(libtorch));
+        command
+    }
+
+    /// The folder cargo builds into, whichever way the user has set it.
+    pub fn target_dir(&self) -> Result<PathBuf> {
+        let output = self
+            .cargo()
+            .args(["metadata", "--no-deps", "--format-version=1"])
+            .output()
+            .context("run cargo metadata")?;
+        if !output.status.success() {
+            bail!("cargo metadata: {}", String::from_utf8_lossy(&output.stderr).trim());
+        }
+        let metadata = String::from_utf8_lossy(&output.stdout);
+        target_directory(&metadata).map(PathBuf::from).context("cargo metadata names no target_directory")
+    }
+}
+
+/// What the dynamic linker searches: libtorch first, then what the user had set.
+pub fn library_path(libtorch: &Path) -> OsString {
+    let mut path = libtorch.join("lib").into_os_string();
+    if let Some(before) = env::var_os("LD_LIBRARY_PATH").filter(|before| !before.is_empty()) {
+        path.push(":");
+        path.push(before);
+    }
+    path
+}
+
+/// Runs `command` and says in words how it failed.
+pub fn run(command: &mut Command) -> Result<()> {
+    let name = words(command);
+    let status = command.status().with_context(|| format!("start `{name}`"))?;
+    if status.success() { Ok(()) } else { bail!("`{name}` {}", ended(status)) }
+}
+
+/// The command as a person would type it.
+pub fn words(command: &Command) -> String {
+    let program = Path::new(command.get_program()).file_name().unwrap_or(command.get_program());
+    let mut words = vec![program.to_string_lossy().into_owned()];
+    words.extend(command.get_args().map(|argument| argument.to_string_lossy().into_owned()));
+    words.join(" ")
+}
+
+/// "ended with exit code 3" or "was ended by signal 9".
+pub fn ended(status: ExitStatus) -> String {
+    use std::os::unix::process::ExitStatusExt;
+    match (status.code(), status.signal()) {
+        (Some(code), _) => format!("ended with exit code {code}"),
+        (None, Some(signal)) => format!("was ended by signal {signal}"),
+        (None, None) => "ended in an unknown way".to_owned(),
+    }
+}
+
+fn target_directory(metadata: &str) -> Option<&str> {
+    let (_, rest) = metadata.split_once("\"target_directory\":\"")?;
+    rest.split_once('"').map(|(path, _)| path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn target_directory_is_read_from_cargo_metadata() {
+        assert_eq!(target_directory(r#"{"packages":[],"target_directory":"/a/b","version":1}"#), Some("/a/b"));
+        assert_eq!(target_directory("{}"), None);
+    }
+
+    #[test]
+    fn a_failed_command_is_named_with_its_exit_code() {
+        let error = run(Command::new("sh").args(["-c", "exit 3"])).unwrap_err();
+        assert_eq!(error.to_string(), "`sh -c exit 3` ended with exit code 3");
+    }
+}
