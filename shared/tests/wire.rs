@@ -4,9 +4,11 @@ use proptest::prelude::*;
 use prost::Message;
 use shared::game::catalog::GameSpec;
 use shared::record::{PlyRecord, PolicyTarget};
+use shared::search::SearchSettings;
 use shared::wire::{
     EvaluationHeader, LeafBatchBuilder, ReportedPly, WireError, game_spec_from_proto, game_spec_to_proto,
-    ply_from_proto, ply_to_proto, read_evaluations, read_leaf_batch, write_evaluations,
+    ply_from_proto, ply_to_proto, read_evaluations, read_leaf_batch, search_settings_from_proto,
+    search_settings_to_proto, write_evaluations,
 };
 
 type Leaves = Vec<(Vec<u8>, Vec<u16>)>;
@@ -130,6 +132,16 @@ fn tic_tac_toe_is_named_and_nothing_is_not() {
     let spec = GameSpec::TicTacToe {};
     assert_eq!(game_spec_from_proto(&game_spec_to_proto(&spec)), Ok(spec));
     assert_eq!(game_spec_from_proto(&proto::GameSpec { game: None }), Err(WireError::Missing("game")));
+}
+
+#[test]
+fn search_settings_survive_the_wire_and_are_checked() {
+    let settings = SearchSettings { simulation_count: 400, temperature_after: 0.25, ..SearchSettings::default() };
+    let message = search_settings_to_proto(&settings);
+    assert_eq!(search_settings_from_proto(&message), Ok(settings));
+    let broken = proto::SearchSettings { exploration: f32::NAN, ..message };
+    let error = search_settings_from_proto(&broken).expect_err("no number");
+    assert!(error.to_string().starts_with("search.exploration: NaN"), "{error}");
 }
 
 fn reported_ply() -> impl Strategy<Value = ReportedPly> {

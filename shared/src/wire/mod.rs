@@ -6,15 +6,18 @@
 mod evaluations;
 mod leaves;
 mod ply;
+mod search;
 mod spec;
 
 pub use evaluations::{EvaluationHeader, read_evaluations, write_evaluations};
 pub use leaves::{Leaf, LeafBatchBuilder, LeafBatchView, read_leaf_batch};
 pub use ply::{ReportedPly, ply_from_proto, ply_to_proto};
+pub use search::{search_settings_from_proto, search_settings_to_proto};
 pub use spec::{game_spec_from_proto, game_spec_to_proto};
 
 use crate::game::catalog::GameSpecError;
 use crate::record::PolicyTargetError;
+use crate::search::SearchSettingsError;
 
 /// Most leaves a batch may hold.
 pub const BATCH_LEAF_COUNT_MAX: usize = 16_384;
@@ -65,6 +68,9 @@ pub enum WireError {
     /// The game cannot be set up.
     #[error(transparent)]
     GameSpec(#[from] GameSpecError),
+    /// The search cannot be done so.
+    #[error(transparent)]
+    SearchSettings(#[from] SearchSettingsError),
     /// The peer says why it could not evaluate a batch.
     #[error("the learner could not evaluate the batch: {0}")]
     Refused(String),

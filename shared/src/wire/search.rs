@@ -1,0 +1,42 @@
+//! How a worker is to search, as each lease tells it.
+
+use super::WireError;
+use crate::search::SearchSettings;
+
+/// Returns the message for search settings.
+#[must_use]
+pub fn search_settings_to_proto(settings: &SearchSettings) -> proto::SearchSettings {
+    proto::SearchSettings {
+        simulation_count: settings.simulation_count,
+        exploration: settings.exploration,
+        first_play_urgency_reduction: settings.first_play_urgency_reduction,
+        virtual_loss: settings.virtual_loss,
+        leaves_per_game: settings.leaves_per_game,
+        dirichlet_alpha: settings.dirichlet_alpha,
+        dirichlet_weight: settings.dirichlet_weight,
+        temperature: settings.temperature,
+        temperature_plies: settings.temperature_plies,
+        temperature_after: settings.temperature_after,
+    }
+}
+
+/// Reads search settings and checks them.
+///
+/// # Errors
+/// [`WireError::SearchSettings`] naming the first number that is impossible.
+pub fn search_settings_from_proto(message: &proto::SearchSettings) -> Result<SearchSettings, WireError> {
+    let settings = SearchSettings {
+        simulation_count: message.simulation_count,
+        exploration: message.exploration,
+        first_play_urgency_reduction: message.first_play_urgency_reduction,
+        virtual_loss: message.virtual_loss,
+        leaves_per_game: message.leaves_per_game,
+        dirichlet_alpha: message.dirichlet_alpha,
+        dirichlet_weight: message.dirichlet_weight,
+        temperature: message.temperature,
+        temperature_plies: message.temperature_plies,
+        temperature_after: message.temperature_after,
+    };
+    settings.check()?;
+    Ok(settings)
+}
