@@ -1,0 +1,214 @@
+//! Gates: the games in which a candidate meets the best network, in pairs with swapped colours.
+
+use std::collections::{BTreeSet, HashSet};
+
+use shared::encoding::Encoding;
+use shared::game::{Outcome, Side};
+use shared::gate::{GateScore, GateSettings, Verdict, verdict};
+use shared::record::PlyRecord;
+use shared::search::SearchSettings;
+
+use super::open_game::OpenGame;
+use super::opening::random_openings;
+use super::registry::Inner;
+use super::{GameRegistry, RegistryError, mix_seed};
+use crate::store::{Change, GameKind, GameState, NewGame, StoredGame};
+
+/// What is to be decided, and how.
+#[derive(Debug, Clone, PartialEq)]
+pub struct GatePlan {
+    /// The candidate.
+    pub candidate_id: u32,
+    /// The best network.
+    pub best_id: u32,
+    /// The iteration that made the candidate.
+    pub iteration: u32,
+    /// Games and score needed.
+    pub settings: GateSettings,
+    /// Random plies before the players begin.
+    pub opening_plies: u32,
+    /// How the games are searched.
+    pub search: SearchSettings,
+}
+
+/// How far a gate is.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct GateReport {
+    /// The candidate.
+    pub candidate_id: u32,
+    /// Games and score needed.
+    pub settings: GateSettings,
+    /// Finished games, from the candidate's view.
+    pub score: GateScore,
+    /// The decision, as soon as no remaining game can change it.
+    pub verdict: Option<Verdict>,
+    /// Pairs of games, each with its own opening.
+    pub pair_count: u32,
+    /// Different openings among the pairs, symmetric ones counted as one.
+    pub distinct_opening_count: u32,
+    /// Different games, by their moves, among the finished ones.
+    pub distinct_game_count: u32,
+}
+
+/// A gate under way.
+#[derive(Debug, Clone)]
+pub(super) struct Gate {
+    plan: GatePlan,
+    score: GateScore,
+    distinct_opening_count: u32,
+    moves_hashes: HashSet<u64>,
+}
+
+impl Gate {
+    /// Counts a finished game.
+    pub(super) fn count(&mut self, game: &NewGame, outcome: Outcome, moves_hash: u64) {
+        let is_white = game.white_network_id == self.plan.candidate_id;
+        let candidate = if is_white { Side::White } else { Side::Black };
+        match outcome {
+            Outcome::Draw => self.score.draws += 1,
+            Outcome::Win(side) if side == candidate => self.score.wins += 1,
+            Outcome::Win(_) => self.score.losses += 1,
+        }
+        self.moves_hashes.insert(moves_hash);
+    }
+
+    /// Returns the decision, as soon as no remaining game can change it.
+    pub(super) fn verdict(&self) -> Option<Verdict> {
+        verdict(&self.plan.settings, &self.score)
+    }
+
+    fn report(&self) -> GateReport {
+        GateReport {
+            candidate_id: self.plan.candidate_id,
+            settings: self.plan.settings,
+            score: self.score,
+            verdict: self.verdict(),
+            pair_count: self.plan.settings.game_count / 2,
+            distinct_opening_count: self.distinct_opening_count,
+            distinct_game_count: self.moves_hashes.len() as u32,
+        }
+    }
+}
+
+impl<E: Encoding> GameRegistry<E> {
+    /// Begins the gate of a candidate, or takes it up where the store says it is. Its games are on disk when the call
+    /// returns. Openings and seeds follow from the run's seed and the candidate's number.
+    ///
+    /// # Errors
+    /// [`RegistryError`] if the settings are impossible or the games could not be stored.
+    pub fn begin_gate(&self, plan: &GatePlan) -> Result<GateReport, RegistryError> {
+        plan.settings.check()?;
+        let pair_count = plan.settings.game_count / 2;
+        let seed = mix_seed(self.run_seed ^ 0x6761_7465, u64::from(plan.candidate_id));
+        let (openings, distinct) = random_openings(&self.encoding, pair_count, plan.opening_plies, seed);
+        if distinct < pair_count {
+            tracing::warn!(
+                distinct,
+                pair_count,
+                "the game has fewer openings than the gate has pairs: some come again"
+            );
+        }
+        let mut gate = Gate {
+            plan: plan.clone(),
+            score: GateScore::default(),
+            distinct_opening_count: distinct,
+            moves_hashes: HashSet::new(),
+        };
+        let mut inner = self.lock();
+        let stored = inner.reader.gate_games(plan.candidate_id)?;
+        let present = count_stored(&mut gate, &stored);
+        let missing = self.missing_games(&mut inner, plan, seed, &openings, &present);
+        // The lock is held until they are on disk: nobody can play a gate that does not exist yet.
+        self.store.write(missing.iter().cloned().map(Change::CreateGame).collect())?;
+        for game in missing {
+            self.insert_gate_game(&mut inner, game, plan.search.clone());
+        }
+        let report = gate.report();
+        inner.gates.insert(plan.candidate_id, gate);
+        self.settle(&mut inner);
+        Ok(report)
+    }
+
+    /// Returns how far a gate is.
+    ///
+    /// # Errors
+    /// [`RegistryError::UnknownGate`] if it was not begun, or is closed.
+    pub fn gate_report(&self, candidate_id: u32) -> Result<GateReport, RegistryError> {
+        let inner = self.lock();
+        inner.gates.get(&candidate_id).map(Gate::report).ok_or(RegistryError::UnknownGate(candidate_id))
+    }
+
+    /// Forgets a gate whose verdict is in the store ([`Change::Promote`], [`Change::Reject`]), with its open games.
+    pub fn close_gate(&self, candidate_id: u32) {
+        let is_of_gate = |game: &OpenGame<E>| game.game.candidate_id == Some(candidate_id);
+        let inner = self.lock();
+        let game_ids: BTreeSet<u64> =
+            inner.games.values().filter(|game| is_of_gate(game)).map(|game| game.game.game_id).collect();
+        let mut inner = self.wait_until_written(inner, |game_id| game_ids.contains(&game_id));
+        inner.gates.remove(&candidate_id);
+        inner.games.retain(|_, game| !is_of_gate(game));
+        self.settle(&mut inner);
+    }
+
+    /// Returns the games of the gate that are not there: all of a new gate, none of one that goes on.
+    fn missing_games(
+        &self,
+        inner: &mut Inner<E>,
+        plan: &GatePlan,
+        seed: u64,
+        openings: &[Vec<String>],
+        present: &HashSet<(u32, bool)>,
+    ) -> Vec<NewGame> {
+        let settings = serde_json::to_string(&plan.search).expect("plain numbers can be written as JSON");
+        let mut missing = Vec::new();
+        for (pair_index, opening) in (0..).zip(openings) {
+            for is_candidate_white in [true, false] {
+                if present.contains(&(pair_index, is_candidate_white)) {
+                    continue;
+                }
+                inner.last_game_id += 1;
+                let [white, black] = if is_candidate_white {
+                    [plan.candidate_id, plan.best_id]
+                } else {
+                    [plan.best_id, plan.candidate_id]
+                };
+                missing.push(NewGame {
+                    game_id: inner.last_game_id,
+                    kind: GameKind::Gate,
+                    iteration: plan.iteration,
+                    pair_index: Some(pair_index),
+                    candidate_id: Some(plan.candidate_id),
+                    white_network_id: white,
+                    black_network_id: black,
+                    seed: mix_seed(seed, u64::from(pair_index) * 2 + u64::from(is_candidate_white)),
+                    settings: settings.clone(),
+                    opening: opening.clone(),
+                });
+            }
+        }
+        missing
+    }
+
+    /// Puts a gate game that is on disk among the open ones.
+    pub(super) fn insert_gate_game(&self, inner: &mut Inner<E>, game: NewGame, search: SearchSettings) {
+        let opening = game.opening.iter();
+        let plies =
+            opening.map(|move_text| PlyRecord { move_text: move_text.clone(), ..PlyRecord::default() }).collect();
+        let game_id = game.game_id;
+        let open = OpenGame::new(&self.encoding, game, search, plies).expect("an opening of legal moves replays");
+        inner.games.insert(game_id, open);
+    }
+}
+
+/// Counts the finished games of the store; returns which games exist, as (pair, whether the candidate is White).
+fn count_stored(gate: &mut Gate, stored: &[StoredGame]) -> HashSet<(u32, bool)> {
+    let mut present = HashSet::new();
+    for stored in stored.iter().filter(|stored| stored.state != GameState::Quarantined) {
+        let Some(pair_index) = stored.game.pair_index else { continue };
+        let is_new = present.insert((pair_index, stored.game.white_network_id == gate.plan.candidate_id));
+        if let (true, Some(result), Some(moves_hash)) = (is_new, stored.result, stored.moves_hash) {
+            gate.count(&stored.game, result.outcome, moves_hash);
+        }
+    }
+    present
+}

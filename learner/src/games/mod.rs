@@ -1,0 +1,32 @@
+//! The registry of games: the learner owns every game, workers hold leases on them and report plies.
+//!
+//! A ply is checked by the rules as it comes, and acknowledged once it is on disk. A finished game is replayed as a
+//! whole before it counts, once. Time is passed in: nothing here reads a clock.
+
+mod gate;
+mod lease;
+mod open_game;
+mod opening;
+mod progress;
+mod registry;
+mod report;
+mod seed;
+
+pub use gate::{GatePlan, GateReport};
+pub use lease::{Lease, Leases};
+pub use opening::random_openings;
+pub use progress::{Counters, Progress};
+pub use registry::{GameRegistry, RegistryError, RegistryLimits, SelfPlayPlan};
+pub use report::PlyStatus;
+pub use seed::mix_seed;
+
+/// Writes an error and all its causes in one line.
+pub(crate) fn describe(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        text = format!("{text}: {error}");
+        cause = error.source();
+    }
+    text
+}

@@ -1,0 +1,279 @@
+//! The registry itself: what it holds, how it starts, and its one lock.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use shared::encoding::Encoding;
+use shared::record::Sample;
+use shared::search::SearchSettings;
+use tokio::sync::watch;
+
+use super::describe;
+use super::gate::Gate;
+use super::open_game::{Holding, OpenGame};
+use super::progress::Progress;
+use crate::replay::SharedReplay;
+use crate::store::{Change, GameKind, Reader, Store, StoreError};
+
+/// Bounds on what workers may ask and hold.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RegistryLimits {
+    /// How long a lease lasts without a sign of life.
+    pub lease: Duration,
+    /// Self-play games that go on at once, at most.
+    pub open_games_max: usize,
+    /// Leases given in one answer, at most.
+    pub leases_max: u32,
+    /// Plies taken in one report, at most.
+    pub report_plies_max: usize,
+}
+
+impl Default for RegistryLimits {
+    fn default() -> Self {
+        Self { lease: Duration::from_secs(60), open_games_max: 16_384, leases_max: 1024, report_plies_max: 4096 }
+    }
+}
+
+/// How new self-play games are made.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SelfPlayPlan {
+    /// The iteration they belong to.
+    pub iteration: u32,
+    /// How they are searched.
+    pub search: SearchSettings,
+    /// Games of this iteration at most, those made before a restart included; `None`: as many as are asked for.
+    pub game_count_max: Option<u64>,
+}
+
+/// Why the registry could not do what was asked.
+#[derive(Debug, Clone, thiserror::Error)]
+pub enum RegistryError {
+    /// A report with too many plies.
+    #[error("report of {count} plies: more than {max}")]
+    TooManyPlies {
+        /// Plies in the report.
+        count: usize,
+        /// The limit.
+        max: usize,
+    },
+    /// A worker without a proper name.
+    #[error("worker_id of {0} bytes: not in 1..=128")]
+    WorkerId(usize),
+    /// The gate's numbers are impossible.
+    #[error(transparent)]
+    GateSettings(#[from] shared::gate::GateSettingsError),
+    /// The gate is not known: it was never begun, or it is closed.
+    #[error("there is no gate of candidate {0}")]
+    UnknownGate(u32),
+    /// Nothing was changed, since the store failed. Trying again may help.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// All games that go on. Shared by the threads that serve workers and by the pipeline; calls block while they write.
+pub struct GameRegistry<E: Encoding> {
+    pub(super) encoding: E,
+    pub(super) store: Arc<Store>,
+    pub(super) limits: RegistryLimits,
+    pub(super) run_seed: u64,
+    replay: Arc<SharedReplay>,
+    inner: Mutex<Inner<E>>,
+    /// Told whenever a write has ended.
+    written: Condvar,
+    progress: watch::Sender<Progress>,
+}
+
+/// What the lock guards.
+pub(super) struct Inner<E: Encoding> {
+    pub games: BTreeMap<u64, OpenGame<E>>,
+    pub gates: BTreeMap<u32, Gate>,
+    pub self_play: Option<SelfPlayPlan>,
+    /// Games of the plan's iteration so far.
+    pub planned_game_count: u64,
+    pub last_game_id: u64,
+    pub last_finish_number: u64,
+    /// Finished games that are not yet told of, by rising finish number.
+    pub deliveries: VecDeque<Delivery>,
+    pub progress: Progress,
+    pub reader: Reader,
+}
+
+/// A finished game on its way: games are told of in the order of their finish numbers, once they are on disk.
+pub(super) struct Delivery {
+    pub finish_number: u64,
+    pub kind: GameKind,
+    /// `None` while the write is under way, then whether it succeeded.
+    pub is_stored: Option<bool>,
+    pub samples: Vec<Sample>,
+}
+
+impl<E: Encoding> GameRegistry<E> {
+    /// Takes up the run where the store says it is: all open games, without leases. No new game begins before
+    /// [`Self::plan_self_play`] or [`Self::begin_gate`].
+    ///
+    /// Finished self-play games go to `replay`, which must hold those finished before already (`replay::rebuild`).
+    ///
+    /// # Errors
+    /// What the database says. An open game that does not replay is quarantined and is no error.
+    pub fn open(
+        encoding: E,
+        store: Arc<Store>,
+        replay: Arc<SharedReplay>,
+        limits: RegistryLimits,
+    ) -> Result<Self, RegistryError> {
+        let reader = store.reader()?;
+        let mut progress = Progress {
+            finished_self_play_count: reader.finished_self_play_count()?,
+            last_finish_number: reader.last_finish_number()?,
+            ..Progress::default()
+        };
+        let games = load_open_games(&encoding, &store, &reader, &mut progress)?;
+        let inner = Inner {
+            games,
+            gates: BTreeMap::new(),
+            self_play: None,
+            planned_game_count: 0,
+            last_game_id: reader.last_game_id()?,
+            last_finish_number: progress.last_finish_number,
+            deliveries: VecDeque::new(),
+            progress,
+            reader,
+        };
+        let registry = Self {
+            encoding,
+            limits,
+            run_seed: store.run().seed,
+            store,
+            replay,
+            inner: Mutex::new(inner),
+            written: Condvar::new(),
+            progress: watch::Sender::new(progress),
+        };
+        registry.publish(&mut registry.lock());
+        Ok(registry)
+    }
+
+    /// Says how new self-play games are made from now on; `None`: none are made, those open go on.
+    ///
+    /// # Errors
+    /// What the database says.
+    pub fn plan_self_play(&self, plan: Option<SelfPlayPlan>) -> Result<(), RegistryError> {
+        let mut inner = self.lock();
+        if let Some(plan) = &plan {
+            inner.planned_game_count = inner.reader.self_play_count(plan.iteration)?;
+        }
+        inner.self_play = plan;
+        Ok(())
+    }
+
+    /// Returns how far the games are.
+    #[must_use]
+    pub fn progress(&self) -> Progress {
+        *self.progress.borrow()
+    }
+
+    /// Returns a receiver that wakes whenever a game ends or is given out.
+    #[must_use]
+    pub fn subscribe(&self) -> watch::Receiver<Progress> {
+        self.progress.subscribe()
+    }
+
+    /// Locks the registry. Every change under the lock is complete before anything in it can panic, so a lock that a
+    /// panicking thread left behind is taken as it is.
+    pub(super) fn lock(&self) -> MutexGuard<'_, Inner<E>> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits until no write of the games that `is_waited_for` is under way. The writer always answers.
+    pub(super) fn wait_until_written<'a>(
+        &self,
+        guard: MutexGuard<'a, Inner<E>>,
+        is_waited_for: impl Fn(u64) -> bool,
+    ) -> MutexGuard<'a, Inner<E>> {
+        let is_busy = |inner: &mut Inner<E>| inner.games.iter().any(|(id, game)| game.is_writing && is_waited_for(*id));
+        self.written.wait_while(guard, is_busy).unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Tells waiting threads that a write has ended, and everyone how far the games are.
+    pub(super) fn settle(&self, inner: &mut Inner<E>) {
+        self.deliver(inner);
+        self.publish(inner);
+        self.written.notify_all();
+    }
+
+    /// Hands finished games on, in order, as far as they are on disk.
+    fn deliver(&self, inner: &mut Inner<E>) {
+        while let Some(is_stored) = inner.deliveries.front().and_then(|delivery| delivery.is_stored) {
+            let Some(delivery) = inner.deliveries.pop_front() else { return };
+            if !is_stored {
+                continue;
+            }
+            inner.progress.last_finish_number = delivery.finish_number;
+            match delivery.kind {
+                GameKind::SelfPlay => {
+                    self.replay.push_game(delivery.finish_number, &delivery.samples);
+                    inner.progress.finished_self_play_count += 1;
+                }
+                GameKind::Gate => inner.progress.finished_gate_count += 1,
+            }
+        }
+    }
+
+    fn publish(&self, inner: &mut Inner<E>) {
+        let count = |kind| inner.games.values().filter(|game| game.game.kind == kind).count() as u64;
+        inner.progress.open_self_play_count = count(GameKind::SelfPlay);
+        inner.progress.open_gate_count = count(GameKind::Gate);
+        self.progress.send_replace(inner.progress);
+    }
+}
+
+/// Loads the open games; those that do not replay are quarantined.
+fn load_open_games<E: Encoding>(
+    encoding: &E,
+    store: &Store,
+    reader: &Reader,
+    progress: &mut Progress,
+) -> Result<BTreeMap<u64, OpenGame<E>>, RegistryError> {
+    let mut games = BTreeMap::new();
+    for game_id in reader.open_game_ids()? {
+        match load_open_game(encoding, reader, game_id)? {
+            Ok(game) => {
+                games.insert(game_id, game);
+            }
+            Err(reason) => {
+                tracing::error!(game_id, reason, "open game does not replay, quarantined");
+                store.write(vec![Change::QuarantineGame { game_id, reason }])?;
+                progress.counters.quarantined_game_count += 1;
+            }
+        }
+    }
+    Ok(games)
+}
+
+/// Loads one open game; the inner error says why it cannot go on.
+fn load_open_game<E: Encoding>(
+    encoding: &E,
+    reader: &Reader,
+    game_id: u64,
+) -> Result<Result<OpenGame<E>, String>, RegistryError> {
+    let stored = match reader.game(game_id) {
+        Ok(Some(stored)) => stored,
+        Ok(None) => return Ok(Err("the game is gone".into())),
+        Err(StoreError::Damaged { what }) => return Ok(Err(what)),
+        Err(error) => return Err(error.into()),
+    };
+    let search = match serde_json::from_str::<SearchSettings>(&stored.game.settings) {
+        Ok(search) => search,
+        Err(error) => return Ok(Err(format!("settings: {error}"))),
+    };
+    let open = OpenGame::new(encoding, stored.game, search, stored.record.plies);
+    Ok(match open {
+        Err(error) => Err(describe(&error)),
+        Ok(game) if game.state.outcome().is_some() => Err("the game is over but was not closed".into()),
+        Ok(mut game) => {
+            game.holding = Holding::Unclaimed;
+            Ok(game)
+        }
+    })
+}

@@ -1,0 +1,293 @@
+//! What comes in: each ply is checked, stored, and only then acknowledged; what ends is replayed and counted once.
+
+use std::collections::BTreeSet;
+use std::time::Instant;
+
+use shared::encoding::Encoding;
+use shared::game::Game;
+use shared::record::replay;
+use shared::wire::ReportedPly;
+
+use super::lease::{check_worker_id, is_decided};
+use super::open_game::{Claim, Holding, OpenGame};
+use super::registry::{Delivery, Inner};
+use super::{GameRegistry, RegistryError, describe};
+use crate::store::{Change, FinishedGame, GameKind, NewGame, StoredResult};
+
+/// Longest move text, in bytes.
+const MOVE_TEXT_BYTES_MAX: usize = 64;
+
+/// What became of a reported ply.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum PlyStatus {
+    /// It is on disk, now or already.
+    Accepted,
+    /// The game is another's by now, or closed: stop playing it.
+    LeaseLost {
+        /// In words.
+        reason: String,
+    },
+    /// It does not agree with the game, which stays at its last good ply, free for anyone's lease.
+    Refused {
+        /// In words.
+        reason: String,
+    },
+}
+
+/// What one report does.
+struct Intake<'a> {
+    worker_id: &'a str,
+    lease_end: Instant,
+    changes: Vec<Change>,
+    /// Games that have plies among `changes`.
+    touched: BTreeSet<u64>,
+    /// Games of which a ply was refused: later plies of this report cannot count either.
+    refused: BTreeSet<u64>,
+    /// Games that end with this report.
+    closing: Vec<Closing>,
+}
+
+/// A game that ends once it is on disk.
+struct Closing {
+    game_id: u64,
+    /// Its finish number and moves hash; `None` if it goes into quarantine.
+    finished: Option<FinishedGame>,
+    /// The game that takes its place, for a gate game in quarantine.
+    replacement: Option<NewGame>,
+}
+
+impl<E: Encoding> GameRegistry<E> {
+    /// Takes plies as a worker played them, and returns what became of each, in their order, once the accepted ones
+    /// are on disk. Renews the leases of their games. Reporting a ply again is of no effect.
+    ///
+    /// # Errors
+    /// [`RegistryError`] if the report is improper or could not be stored: nothing of it is changed then, and the
+    /// worker may report again.
+    pub fn report(
+        &self,
+        worker_id: &str,
+        plies: &[ReportedPly],
+        now: Instant,
+    ) -> Result<Vec<PlyStatus>, RegistryError> {
+        check_worker_id(worker_id)?;
+        if plies.len() > self.limits.report_plies_max {
+            return Err(RegistryError::TooManyPlies { count: plies.len(), max: self.limits.report_plies_max });
+        }
+        let game_ids: BTreeSet<u64> = plies.iter().map(|ply| ply.game_id).collect();
+        let mut inner = self.wait_until_written(self.lock(), |game_id| game_ids.contains(&game_id));
+        let mut intake = Intake {
+            worker_id,
+            lease_end: now + self.limits.lease,
+            changes: Vec::new(),
+            touched: BTreeSet::new(),
+            refused: BTreeSet::new(),
+            closing: Vec::new(),
+        };
+        let mut statuses = Vec::with_capacity(plies.len());
+        for ply in plies {
+            match self.take_ply(&mut inner, &mut intake, ply) {
+                Ok(status) => statuses.push(status),
+                Err(error) => {
+                    self.end_report(&mut inner, &intake, false);
+                    return Err(error);
+                }
+            }
+        }
+        if intake.changes.is_empty() {
+            self.settle(&mut inner);
+            return Ok(statuses);
+        }
+        for game_id in &intake.touched {
+            if let Some(game) = inner.games.get_mut(game_id) {
+                game.is_writing = true;
+            }
+        }
+        // Queued under the lock: the order on disk is the order of the finish numbers.
+        let ack = self.store.submit(std::mem::take(&mut intake.changes));
+        drop(inner);
+        let result = ack.and_then(crate::store::Ack::wait);
+        self.end_report(&mut self.lock(), &intake, result.is_ok());
+        result?;
+        Ok(statuses)
+    }
+
+    /// Checks one ply against its game, and notes what is to be stored.
+    fn take_ply(
+        &self,
+        inner: &mut Inner<E>,
+        intake: &mut Intake<'_>,
+        ply: &ReportedPly,
+    ) -> Result<PlyStatus, RegistryError> {
+        let Inner { games, gates, progress, reader, .. } = inner;
+        let counters = &mut progress.counters;
+        let Some(game) = games.get_mut(&ply.game_id).filter(|game| !is_decided(gates, &game.game)) else {
+            // Stored already, before the game was closed?
+            if reader.move_text(ply.game_id, ply.ply)?.is_some_and(|text| text == ply.record.move_text) {
+                counters.duplicate_ply_count += 1;
+                return Ok(PlyStatus::Accepted);
+            }
+            counters.lease_lost_ply_count += 1;
+            return Ok(PlyStatus::LeaseLost { reason: format!("game {} is not open", ply.game_id) });
+        };
+        let refuse = |reason: String| Ok(PlyStatus::Refused { reason });
+        if intake.refused.contains(&ply.game_id) {
+            counters.refused_ply_count += 1;
+            return refuse("an earlier ply of the game was refused".into());
+        }
+        if game.claim(intake.worker_id, intake.lease_end) == Claim::Lost {
+            counters.lease_lost_ply_count += 1;
+            return Ok(PlyStatus::LeaseLost { reason: format!("the lease of game {} is lost", ply.game_id) });
+        }
+        match fit(game, ply).and_then(|fit| match fit {
+            Fit::Stored => Ok(Fit::Stored),
+            Fit::Next => {
+                let played = game.play(&self.encoding, ply.record.clone());
+                played.map(|()| Fit::Next).map_err(|error| describe(&error))
+            }
+        }) {
+            Ok(Fit::Stored) => counters.duplicate_ply_count += 1,
+            Ok(Fit::Next) => {
+                counters.accepted_ply_count += 1;
+                self.note_ply(inner, intake, ply);
+            }
+            Err(reason) => {
+                counters.refused_ply_count += 1;
+                tracing::warn!(
+                    game_id = ply.game_id,
+                    ply = ply.ply,
+                    worker_id = intake.worker_id,
+                    reason,
+                    "ply refused"
+                );
+                intake.refused.insert(ply.game_id);
+                game.holding = Holding::Free;
+                return refuse(reason);
+            }
+        }
+        Ok(PlyStatus::Accepted)
+    }
+
+    /// Notes a ply that was played, and the end of the game if it is one.
+    fn note_ply(&self, inner: &mut Inner<E>, intake: &mut Intake<'_>, ply: &ReportedPly) {
+        intake.touched.insert(ply.game_id);
+        intake.changes.push(Change::AddPly { game_id: ply.game_id, ply: ply.ply, record: ply.record.clone() });
+        let is_over = inner.games.get(&ply.game_id).is_some_and(|game| game.state.outcome().is_some());
+        if is_over {
+            self.note_end(inner, intake, ply.game_id);
+        }
+    }
+
+    /// Replays a game that is over as a whole; what replays will count, what does not goes into quarantine.
+    fn note_end(&self, inner: &mut Inner<E>, intake: &mut Intake<'_>, game_id: u64) {
+        let Some(game) = inner.games.get_mut(&game_id) else { return };
+        game.is_closing = true;
+        let replayed = replay(&self.encoding, &game.record()).map_err(|error| describe(&error));
+        let ended = replayed.and_then(|replayed| match replayed.outcome {
+            Some(outcome) => Ok((outcome, replayed)),
+            None => Err("the replayed game is not over".to_owned()),
+        });
+        let closing = match ended {
+            Ok((outcome, replayed)) => {
+                inner.last_finish_number += 1;
+                let finished = FinishedGame {
+                    game_id,
+                    finish_number: inner.last_finish_number,
+                    result: StoredResult { outcome, is_cut_off: replayed.is_cut_off },
+                    ply_count: replayed.ply_count,
+                    sample_count: replayed.samples.len() as u32,
+                    opening_hash: game.opening_hash(),
+                    final_hash: self.encoding.game().hash(game.state.position()),
+                    moves_hash: game.moves_hash(),
+                };
+                inner.deliveries.push_back(Delivery {
+                    finish_number: finished.finish_number,
+                    kind: game.game.kind,
+                    is_stored: None,
+                    samples: replayed.samples,
+                });
+                intake.changes.push(Change::FinishGame(finished.clone()));
+                Closing { game_id, finished: Some(finished), replacement: None }
+            }
+            Err(reason) => {
+                tracing::error!(game_id, reason, "finished game does not replay, quarantined");
+                let replacement = (game.game.kind == GameKind::Gate).then(|| {
+                    inner.last_game_id += 1;
+                    NewGame { game_id: inner.last_game_id, ..game.game.clone() }
+                });
+                intake.changes.push(Change::QuarantineGame { game_id, reason });
+                intake.changes.extend(replacement.clone().map(Change::CreateGame));
+                Closing { game_id, finished: None, replacement }
+            }
+        };
+        intake.closing.push(closing);
+    }
+
+    /// Ends a report: what is on disk counts, what is not is undone.
+    fn end_report(&self, inner: &mut Inner<E>, intake: &Intake<'_>, is_stored: bool) {
+        for game_id in &intake.touched {
+            let Some(game) = inner.games.get_mut(game_id) else { continue };
+            game.is_writing = false;
+            if is_stored {
+                game.committed = game.plies.len();
+            } else {
+                game.undo_uncommitted(&self.encoding);
+            }
+        }
+        if !is_stored {
+            inner.progress.counters.failed_write_count += 1;
+        }
+        for closing in &intake.closing {
+            self.end_game(inner, closing, is_stored);
+        }
+        self.settle(inner);
+    }
+
+    /// Closes a game that is on disk, or lets it go on if it is not.
+    fn end_game(&self, inner: &mut Inner<E>, closing: &Closing, is_stored: bool) {
+        if let Some(finished) = &closing.finished {
+            let delivery =
+                inner.deliveries.iter_mut().find(|delivery| delivery.finish_number == finished.finish_number);
+            if let Some(delivery) = delivery {
+                delivery.is_stored = Some(is_stored);
+            }
+        }
+        if !is_stored {
+            return;
+        }
+        let Some(game) = inner.games.remove(&closing.game_id) else { return };
+        match &closing.finished {
+            Some(finished) => {
+                let gate = game.game.candidate_id.and_then(|candidate_id| inner.gates.get_mut(&candidate_id));
+                if let Some(gate) = gate {
+                    gate.count(&game.game, finished.result.outcome, finished.moves_hash);
+                }
+            }
+            None => inner.progress.counters.quarantined_game_count += 1,
+        }
+        if let Some(replacement) = &closing.replacement {
+            self.insert_gate_game(inner, replacement.clone(), game.search);
+        }
+    }
+}
+
+/// How a ply fits its game.
+#[derive(Clone, Copy)]
+enum Fit {
+    /// It is there already, with the same move.
+    Stored,
+    /// It is the next one.
+    Next,
+}
+
+/// Compares a ply with the plies of its game; the error says why it does not fit.
+fn fit<E: Encoding>(game: &OpenGame<E>, ply: &ReportedPly) -> Result<Fit, String> {
+    if ply.record.move_text.len() > MOVE_TEXT_BYTES_MAX {
+        return Err(format!("move of {} bytes: more than {MOVE_TEXT_BYTES_MAX}", ply.record.move_text.len()));
+    }
+    match game.plies.get(ply.ply as usize) {
+        Some(stored) if stored.move_text == ply.record.move_text => Ok(Fit::Stored),
+        Some(stored) => Err(format!("ply {} is {:?} already", ply.ply, stored.move_text)),
+        None if ply.ply as usize == game.plies.len() => Ok(Fit::Next),
+        None => Err(format!("ply {} comes before ply {}", ply.ply, game.plies.len())),
+    }
+}

@@ -1,0 +1,265 @@
+//! A ring of packed positions. It knows bytes, not games: decoding is the sampler's business.
+
+use std::collections::VecDeque;
+
+use shared::record::Sample;
+
+/// Bytes of one block. Positions never span blocks, so a block is dropped whole once its last position is forgotten.
+const BLOCK_BYTES: usize = 1 << 20;
+/// A fixed window may hold the buffer at up to this many times its capacity.
+const FIXED_CAPACITY_FACTOR: u64 = 2;
+
+/// The newest positions, oldest first. Positions are numbered from 0 as they come in.
+#[derive(Debug)]
+pub struct ReplayBuffer {
+    capacity: u64,
+    entries: VecDeque<Entry>,
+    /// Number of the first position in `entries`.
+    first: u64,
+    blocks: VecDeque<Vec<u8>>,
+    /// Number of the first block in `blocks`.
+    first_block: u32,
+    /// Finish number and end of each game that still has positions here.
+    games: VecDeque<(u64, u64)>,
+    fixed: Option<Window>,
+}
+
+/// Where one position lies.
+#[derive(Debug, Clone, Copy)]
+struct Entry {
+    block: u32,
+    offset: u32,
+    packed_length: u16,
+    target_length: u16,
+    value_target: f32,
+}
+
+/// Positions that are sampled from, by their numbers: `start..end`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Window {
+    /// First position.
+    pub start: u64,
+    /// After the last position.
+    pub end: u64,
+}
+
+impl Window {
+    /// Returns the number of positions.
+    #[must_use]
+    pub const fn len(self) -> u64 {
+        self.end - self.start
+    }
+
+    /// Returns whether there is nothing to sample.
+    #[must_use]
+    pub const fn is_empty(self) -> bool {
+        self.end == self.start
+    }
+}
+
+impl ReplayBuffer {
+    /// Makes an empty buffer of `capacity` positions, at least 1.
+    #[must_use]
+    pub fn new(capacity: u64) -> Self {
+        Self {
+            capacity: capacity.max(1),
+            entries: VecDeque::new(),
+            first: 0,
+            blocks: VecDeque::new(),
+            first_block: 0,
+            games: VecDeque::new(),
+            fixed: None,
+        }
+    }
+
+    /// Returns the number of positions it keeps.
+    #[must_use]
+    pub const fn capacity(&self) -> u64 {
+        self.capacity
+    }
+
+    /// Appends a finished game. Games must come by rising finish number.
+    pub fn push_game(&mut self, finish_number: u64, samples: &[Sample]) {
+        debug_assert!(self.games.back().is_none_or(|(last, _)| *last < finish_number), "games come in order");
+        for sample in samples {
+            self.push(sample);
+        }
+        self.games.push_back((finish_number, self.end()));
+        self.forget_old();
+    }
+
+    /// Returns the number of positions held, those kept for a fixed window included.
+    #[must_use]
+    pub fn position_count(&self) -> u64 {
+        self.entries.len() as u64
+    }
+
+    /// Returns the bytes that a position takes on average, bookkeeping included; 0 of an empty buffer.
+    #[must_use]
+    pub fn mean_position_bytes(&self) -> f64 {
+        if self.entries.is_empty() {
+            return 0.0;
+        }
+        let blocks: usize = self.blocks.iter().map(Vec::capacity).sum();
+        let bytes = blocks + self.entries.capacity() * size_of::<Entry>() + self.games.capacity() * 16;
+        bytes as f64 / self.entries.len() as f64
+    }
+
+    /// Fixes and returns the window of the newest `capacity` positions among games up to `finish_number`.
+    pub fn fix_window(&mut self, finish_number: u64) -> Window {
+        let games_in = self.games.partition_point(|(number, _)| *number <= finish_number);
+        let end = games_in.checked_sub(1).map_or(self.first, |last| self.games[last].1);
+        let window = Window { start: end.saturating_sub(self.capacity).max(self.first), end };
+        self.fixed = Some(window);
+        window
+    }
+
+    /// Lets the fixed window go.
+    pub fn release(&mut self) {
+        self.fixed = None;
+        self.forget_old();
+    }
+
+    /// Returns packed position, policy target and value target of a position, `None` if it is not here.
+    #[must_use]
+    pub fn get(&self, number: u64) -> Option<(&[u8], &[u8], f32)> {
+        let entry = self.entries.get(usize::try_from(number.checked_sub(self.first)?).ok()?)?;
+        let block = &self.blocks[entry.block.wrapping_sub(self.first_block) as usize];
+        let bytes = &block[entry.offset as usize..];
+        let (packed, rest) = bytes.split_at(usize::from(entry.packed_length));
+        Some((packed, &rest[..usize::from(entry.target_length)], entry.value_target))
+    }
+
+    /// Returns the number that the next position will get.
+    fn end(&self) -> u64 {
+        self.first + self.entries.len() as u64
+    }
+
+    fn push(&mut self, sample: &Sample) {
+        let target_length = sample.policy_target.pairs().len() * 4;
+        let (Ok(packed_length), Ok(target_length_u16)) =
+            (u16::try_from(sample.packed.len()), u16::try_from(target_length))
+        else {
+            // No game here packs a position into more than 64 kB; one that did could not be learned from.
+            tracing::error!(byte_count = sample.packed.len(), "position too large for the replay buffer, left out");
+            return;
+        };
+        let length = sample.packed.len() + target_length;
+        if self.blocks.back().is_none_or(|block| block.len() + length > BLOCK_BYTES) {
+            self.blocks.push_back(Vec::with_capacity(BLOCK_BYTES));
+        }
+        let block_number = self.first_block.wrapping_add(self.blocks.len() as u32 - 1);
+        let block = self.blocks.back_mut().expect("a block was pushed if there was none");
+        self.entries.push_back(Entry {
+            block: block_number,
+            offset: block.len() as u32,
+            packed_length,
+            target_length: target_length_u16,
+            value_target: sample.value_target,
+        });
+        block.extend_from_slice(&sample.packed);
+        sample.policy_target.write_to(block);
+    }
+
+    /// Forgets positions beyond the capacity, except those that the fixed window needs and that still fit.
+    fn forget_old(&mut self) {
+        let oldest_kept = self.end().saturating_sub(self.capacity);
+        let oldest_kept = match self.fixed {
+            Some(window) => {
+                let hard_limit = self.end().saturating_sub(self.capacity * FIXED_CAPACITY_FACTOR);
+                if hard_limit > window.start {
+                    tracing::warn!("replay buffer outgrew its fixed window: training will not resume bit for bit");
+                }
+                oldest_kept.min(window.start).max(hard_limit)
+            }
+            None => oldest_kept,
+        };
+        let forgotten = oldest_kept.saturating_sub(self.first).min(self.entries.len() as u64);
+        self.entries.drain(..forgotten as usize);
+        self.first += forgotten;
+        let games_gone = self.games.partition_point(|(_, end)| *end <= self.first);
+        self.games.drain(..games_gone);
+        let first_block = self.entries.front().map_or(self.first_block, |entry| entry.block);
+        self.blocks.drain(..first_block.wrapping_sub(self.first_block) as usize);
+        self.first_block = first_block;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use shared::record::PolicyTarget;
+
+    fn game(tag: u8, count: usize) -> Vec<Sample> {
+        let policy_target = PolicyTarget::from_visits([(u16::from(tag), 7)]).expect("one move is a target");
+        (0..count)
+            .map(|i| Sample { packed: vec![tag, i as u8], policy_target: policy_target.clone(), value_target: 1.0 })
+            .collect()
+    }
+
+    fn content(buffer: &ReplayBuffer, window: Window) -> Vec<Vec<u8>> {
+        (window.start..window.end).map(|number| buffer.get(number).expect("in the window").0.to_vec()).collect()
+    }
+
+    #[test]
+    fn the_newest_positions_stay() {
+        let mut buffer = ReplayBuffer::new(5);
+        for number in 1..=4 {
+            buffer.push_game(number, &game(number as u8, 3));
+        }
+        let window = buffer.fix_window(4);
+        assert_eq!(content(&buffer, window), [[3, 1], [3, 2], [4, 0], [4, 1], [4, 2]]);
+        assert_eq!(buffer.position_count(), 5);
+        assert_eq!(buffer.get(window.start).map(|(_, target, _)| target.to_vec()), Some(vec![3, 0, 7, 0]));
+    }
+
+    #[test]
+    fn a_fixed_window_outlives_what_comes_in() {
+        let mut buffer = ReplayBuffer::new(4);
+        buffer.push_game(1, &game(1, 3));
+        buffer.push_game(2, &game(2, 3));
+        let window = buffer.fix_window(2);
+        let before = content(&buffer, window);
+        buffer.push_game(5, &game(5, 3));
+        assert_eq!(content(&buffer, window), before);
+        buffer.release();
+        assert_eq!(buffer.position_count(), 4);
+        assert!(buffer.get(window.start).is_none());
+    }
+
+    #[test]
+    fn a_window_of_an_earlier_time_is_the_window_of_that_time() {
+        let (mut early, mut late) = (ReplayBuffer::new(100), ReplayBuffer::new(100));
+        for number in 1..=6 {
+            if number <= 3 {
+                early.push_game(number, &game(number as u8, 4));
+            }
+            late.push_game(number, &game(number as u8, 4));
+        }
+        let (a, b) = (early.fix_window(3), late.fix_window(3));
+        assert_eq!(content(&early, a), content(&late, b));
+    }
+
+    #[test]
+    fn memory_is_given_back_in_blocks() {
+        let mut buffer = ReplayBuffer::new(1000);
+        let policy_target = PolicyTarget::from_visits((0..50).map(|i| (i, 3))).expect("a target");
+        let sample = Sample { packed: vec![9; 80], policy_target, value_target: 0.0 };
+        for number in 1..=200 {
+            buffer.push_game(number, &vec![sample.clone(); 60]);
+        }
+        assert_eq!(buffer.position_count(), 1000);
+        assert!(buffer.blocks.len() <= 2, "{} blocks", buffer.blocks.len());
+        let window = buffer.fix_window(200);
+        assert!(content(&buffer, window).iter().all(|packed| *packed == [9; 80]));
+    }
+
+    #[test]
+    fn an_empty_buffer_has_an_empty_window() {
+        let mut buffer = ReplayBuffer::new(3);
+        assert!(buffer.fix_window(9).is_empty());
+        assert!(buffer.get(0).is_none());
+        buffer.push_game(1, &[]);
+        assert!(buffer.fix_window(1).is_empty());
+    }
+}

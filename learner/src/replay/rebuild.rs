@@ -1,0 +1,92 @@
+//! Filling the buffer at start, from the finished games in the store.
+
+use rayon::prelude::*;
+use shared::encoding::Encoding;
+use shared::record::{ReplayedGame, replay};
+
+use super::ReplayBuffer;
+use crate::store::{Change, FinishedSpan, Reader, Store, StoreError, StoredGame};
+
+/// Games that are read, then replayed in parallel, at a time.
+const CHUNK_GAMES: usize = 256;
+
+/// What a rebuild found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct RebuildReport {
+    /// Games that are in the buffer now.
+    pub game_count: u64,
+    /// Games that did not replay and are quarantined now.
+    pub quarantined_count: u64,
+}
+
+/// Fills a new buffer with the newest `capacity` positions of finished self-play games up to finish number
+/// `window_end`, and with all that finished later (`u64::MAX`: simply the newest).
+///
+/// The buffer is then as if the process had never stopped; with a `window_end` its window is fixed already. A game that
+/// does not replay is quarantined.
+///
+/// # Errors
+/// What the database says.
+pub fn rebuild<E: Encoding>(
+    encoding: &E,
+    store: &Store,
+    capacity: u64,
+    window_end: u64,
+) -> Result<(ReplayBuffer, RebuildReport), StoreError> {
+    let reader = store.reader()?;
+    let mut buffer = ReplayBuffer::new(capacity);
+    let mut report = RebuildReport::default();
+    if window_end != u64::MAX {
+        // Later games must not push out what the window holds.
+        let _ = buffer.fix_window(0);
+    }
+    for chunk in reader.newest_self_play(capacity, window_end)?.chunks(CHUNK_GAMES) {
+        for (span, game) in chunk.iter().zip(replay_chunk(encoding, &reader, chunk)?) {
+            match game {
+                Ok(game) => {
+                    buffer.push_game(span.finish_number, &game.samples);
+                    report.game_count += 1;
+                }
+                Err(reason) => {
+                    tracing::error!(game_id = span.game_id, reason, "finished game does not replay, quarantined");
+                    store.write(vec![Change::QuarantineGame { game_id: span.game_id, reason }])?;
+                    report.quarantined_count += 1;
+                }
+            }
+        }
+    }
+    if window_end == u64::MAX {
+        buffer.release();
+    } else {
+        let _ = buffer.fix_window(window_end);
+    }
+    Ok((buffer, report))
+}
+
+/// Replays some games in parallel; the order stays.
+fn replay_chunk<E: Encoding>(
+    encoding: &E,
+    reader: &Reader,
+    chunk: &[FinishedSpan],
+) -> Result<Vec<Result<ReplayedGame, String>>, StoreError> {
+    let mut games = Vec::with_capacity(chunk.len());
+    for span in chunk {
+        games.push(match reader.game(span.game_id) {
+            Err(StoreError::Damaged { what }) => Err(what),
+            Err(error) => return Err(error),
+            Ok(game) => game.ok_or_else(|| "the game is gone".to_owned()),
+        });
+    }
+    Ok(games.into_par_iter().map(|game| replay_finished(encoding, &game?)).collect())
+}
+
+/// Replays a finished game and compares the result with the stored one.
+fn replay_finished<E: Encoding>(encoding: &E, game: &StoredGame) -> Result<ReplayedGame, String> {
+    let replayed = replay(encoding, &game.record).map_err(|error| crate::games::describe(&error))?;
+    let stored = game.result.map(|result| result.outcome);
+    if replayed.outcome == stored {
+        Ok(replayed)
+    } else {
+        Err(format!("ended with {:?}, stored as {stored:?}", replayed.outcome))
+    }
+}

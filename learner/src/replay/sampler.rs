@@ -1,0 +1,91 @@
+//! Batches drawn from the buffer: uniform over the window, each position turned by a random symmetry.
+
+use rand::{RngExt, SeedableRng};
+use rand_pcg::Pcg64;
+use shared::encoding::{Encoding, Symmetry, TrainingBatch};
+use shared::record::batch::{SampleError, SampleScratch, StoredSample, push_sample};
+
+use super::{SharedReplay, Window};
+
+/// Draws batches. One a training thread; it reuses its memory.
+pub struct BatchSampler<E: Encoding> {
+    encoding: E,
+    scratch: SampleScratch<E>,
+    bytes: Vec<u8>,
+    drawn: Vec<Drawn>,
+}
+
+/// A position that was drawn: where its bytes end in `BatchSampler::bytes`.
+struct Drawn {
+    packed_end: usize,
+    target_end: usize,
+    value_target: f32,
+    symmetry: Symmetry,
+}
+
+/// Returns the seed of the batch of one training step: nothing of the sampling has to be saved to go on exactly.
+#[must_use]
+pub fn seed_of_step(run_seed: u64, training_step: u64) -> u64 {
+    crate::games::mix_seed(run_seed ^ 0x7361_6d70_6c65, training_step)
+}
+
+impl<E: Encoding> BatchSampler<E> {
+    /// Makes a sampler.
+    #[must_use]
+    pub fn new(encoding: E) -> Self {
+        Self { scratch: SampleScratch::new(&encoding), encoding, bytes: Vec::new(), drawn: Vec::new() }
+    }
+
+    /// Fills `batch` with `batch_size` positions of `window`, drawn with replacement. The same window and seed give
+    /// the same batch. The batch stays empty if the window is.
+    ///
+    /// # Errors
+    /// [`SampleError`] if a position does not decode, which means that the buffer is damaged.
+    pub fn sample(
+        &mut self,
+        replay: &SharedReplay,
+        window: Window,
+        batch_size: usize,
+        seed: u64,
+        batch: &mut TrainingBatch,
+    ) -> Result<(), SampleError> {
+        self.draw(replay, window, batch_size, seed);
+        batch.input.clear();
+        batch.policy_targets.clear();
+        batch.value_targets.clear();
+        let mut start = 0;
+        for drawn in &self.drawn {
+            let sample = StoredSample {
+                packed: &self.bytes[start..drawn.packed_end],
+                policy_target: &self.bytes[drawn.packed_end..drawn.target_end],
+                value_target: drawn.value_target,
+            };
+            push_sample(&self.encoding, &sample, drawn.symmetry, batch, &mut self.scratch)?;
+            start = drawn.target_end;
+        }
+        Ok(())
+    }
+
+    /// Copies the drawn positions out of the buffer, under its lock.
+    fn draw(&mut self, replay: &SharedReplay, window: Window, batch_size: usize, seed: u64) {
+        self.bytes.clear();
+        self.drawn.clear();
+        if window.is_empty() {
+            return;
+        }
+        let mut rng = Pcg64::seed_from_u64(seed);
+        let symmetry_count = self.encoding.symmetry_count();
+        let buffer = replay.lock();
+        while self.drawn.len() < batch_size {
+            let number = window.start + rng.random_range(0..window.len());
+            let symmetry = Symmetry(rng.random_range(0..symmetry_count));
+            // Only a window that was outgrown lacks positions; its newest one is always there.
+            let position = buffer.get(number).or_else(|| buffer.get(window.end - 1));
+            let Some((packed, policy_target, value_target)) = position else { return };
+            self.bytes.extend_from_slice(packed);
+            let packed_end = self.bytes.len();
+            self.bytes.extend_from_slice(policy_target);
+            self.drawn.push(Drawn { packed_end, target_end: self.bytes.len(), value_target, symmetry });
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! Why the store could not do what was asked.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// Why the store could not do what was asked. Nothing is changed when one is returned.
+#[derive(Debug, Clone, thiserror::Error)]
+pub enum StoreError {
+    /// Another process has the run directory open.
+    #[error("run directory {} is in use by another learner", path.display())]
+    Locked {
+        /// The run directory.
+        path: PathBuf,
+    },
+    /// The database was written by a later version of this program.
+    #[error("the store has schema version {found}, this program knows up to {known}: use a newer program")]
+    NewerSchema {
+        /// Version found in the database.
+        found: u32,
+        /// Newest version this program knows.
+        known: u32,
+    },
+    /// The run directory holds a run of another game.
+    #[error("the run plays {stored}, not {given}: use another run directory")]
+    OtherGame {
+        /// Game specification in the store.
+        stored: String,
+        /// Game specification asked for.
+        given: String,
+    },
+    /// A change contradicts what is stored. Trying again is of no use.
+    #[error("refused: {reason}")]
+    Refused {
+        /// What contradicts what.
+        reason: String,
+    },
+    /// A row cannot be read as what it should be.
+    #[error("damaged store: {what}")]
+    Damaged {
+        /// The row and what is wrong with it.
+        what: String,
+    },
+    /// The database failed: disk full, input or output error. Trying again later may help.
+    #[error("database: {0}")]
+    Database(Arc<rusqlite::Error>),
+    /// A file beside the database failed.
+    #[error("{}: {source}", path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: Arc<std::io::Error>,
+    },
+    /// The writer has ended, since the store was dropped.
+    #[error("the store is closed")]
+    Closed,
+}
+
+impl StoreError {
+    /// Returns whether the same call may succeed later.
+    #[must_use]
+    pub fn is_retryable(&self) -> bool {
+        matches!(self, Self::Database(_) | Self::Io { .. })
+    }
+
+    /// Makes the error of a file operation.
+    pub(super) fn io(path: impl Into<PathBuf>, source: std::io::Error) -> Self {
+        Self::Io { path: path.into(), source: Arc::new(source) }
+    }
+}
+
+impl From<rusqlite::Error> for StoreError {
+    fn from(error: rusqlite::Error) -> Self {
+        match error {
+            rusqlite::Error::SqliteFailure(code, ref message)
+                if code.code == rusqlite::ErrorCode::ConstraintViolation =>
+            {
+                Self::Refused { reason: message.clone().unwrap_or_else(|| code.to_string()) }
+            }
+            error => Self::Database(Arc::new(error)),
+        }
+    }
+}

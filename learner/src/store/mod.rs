@@ -1,0 +1,99 @@
+//! The run's store: one SQLite database that anyone may open with `sqlite3` (tables: docs/store.md).
+//!
+//! One thread writes and commits in groups; whoever waits is answered only once its changes are on disk.
+//! Reads go through connections of their own. Nothing here knows the rules of a game: a ply is text and bytes.
+
+mod apply;
+mod error;
+mod lock;
+mod read;
+mod rows;
+mod schema;
+mod writer;
+
+use std::path::{Path, PathBuf};
+
+pub use error::StoreError;
+pub use read::{FinishedSpan, GameStatistics, Reader};
+pub use rows::{
+    Change, CheckpointRow, FinishedGame, GameKind, GameState, IterationRow, MetricRow, NetworkRow, NetworkState,
+    NewGame, NewNetwork, RunRow, StoredGame, StoredResult,
+};
+pub use schema::SCHEMA_VERSION;
+pub use writer::Ack;
+
+use lock::RunLock;
+use writer::Writer;
+
+/// Name of the database file in the run directory.
+pub const DATABASE_FILE: &str = "alveare.db";
+
+/// The open store of one run directory. Dropping it commits what is queued and lets the directory go.
+#[derive(Debug)]
+pub struct Store {
+    // Field order is drop order: the writer ends before the lock is let go.
+    writer: Writer,
+    database: PathBuf,
+    run: RunRow,
+    _lock: RunLock,
+}
+
+impl Store {
+    /// Opens the store in `run_dir`, making directory and database if they are not there.
+    ///
+    /// `run` describes a new run. Of a run that exists the stored description counts, except for the config,
+    /// which is replaced.
+    ///
+    /// # Errors
+    /// [`StoreError::Locked`] if another learner has the directory open, [`StoreError::NewerSchema`] for a database
+    /// of a later version, [`StoreError::OtherGame`] if the run plays another game, else what the disk says.
+    pub fn open(run_dir: &Path, run: &RunRow) -> Result<Self, StoreError> {
+        std::fs::create_dir_all(run_dir).map_err(|source| StoreError::io(run_dir, source))?;
+        let lock = RunLock::take(run_dir)?;
+        let database = run_dir.join(DATABASE_FILE);
+        let connection = schema::open_for_writing(&database)?;
+        let run = schema::describe_run(&connection, run)?;
+        Ok(Self { writer: Writer::start(connection)?, database, run, _lock: lock })
+    }
+
+    /// Returns the stored description of the run.
+    #[must_use]
+    pub fn run(&self) -> &RunRow {
+        &self.run
+    }
+
+    /// Queues `changes`, which are made all together or not at all. Blocks while the queue is full.
+    ///
+    /// Submissions are committed in the order in which they are queued.
+    ///
+    /// # Errors
+    /// [`StoreError::Closed`] if the writer has ended.
+    pub fn submit(&self, changes: Vec<Change>) -> Result<Ack, StoreError> {
+        self.writer.submit(changes)
+    }
+
+    /// Makes `changes` all together or not at all, and returns once they are on disk.
+    ///
+    /// # Errors
+    /// [`StoreError::Refused`] if a change contradicts what is stored; else what the disk says (nothing is changed
+    /// then, and the caller may try again).
+    pub fn write(&self, changes: Vec<Change>) -> Result<(), StoreError> {
+        self.submit(changes)?.wait()
+    }
+
+    /// Bounds the database to so many pages of 4 KiB: writes beyond fail as they do on a full disk.
+    ///
+    /// # Errors
+    /// What the database says.
+    pub fn limit_pages(&self, page_count_max: u32) -> Result<(), StoreError> {
+        self.writer.limit_pages(page_count_max)?.wait()
+    }
+
+    /// Opens a connection that only reads.
+    ///
+    /// # Errors
+    /// What the database says.
+    pub fn reader(&self) -> Result<Reader, StoreError> {
+        Reader::open(&self.database)
+    }
+}

@@ -1,0 +1,359 @@
+//! Reading, through a connection that cannot write. A reader sees what was committed when a call begins.
+
+use std::path::Path;
+
+use rusqlite::{Connection, OptionalExtension, Row, params};
+use shared::record::{GameRecord, PlyRecord, PolicyTarget};
+
+use super::rows::{CheckpointRow, IterationRow, NetworkRow, NewGame, NewNetwork, StoredGame, StoredResult, outcome_of};
+use super::{RunRow, StoreError, schema};
+
+/// Columns of a game, in the order in which [`read_game`] takes them.
+const GAME_COLUMNS: &str = "game_id, kind, iteration, pair_index, candidate_id, white_network_id, black_network_id,
+    seed, settings, opening, opening_ply_count, state, result, is_cut_off, finish_number, moves_hash";
+const NETWORK_COLUMNS: &str = "network_id, generation, file, sha256, training_step, state, created_at";
+
+/// A connection that reads.
+#[derive(Debug)]
+pub struct Reader {
+    connection: Connection,
+}
+
+/// A finished self-play game by its numbers alone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FinishedSpan {
+    /// The game.
+    pub game_id: u64,
+    /// Its place in the order in which games finished.
+    pub finish_number: u64,
+    /// Positions to learn from.
+    pub sample_count: u32,
+}
+
+/// What the self-play games of a stretch were like, for the log and its alarms.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct GameStatistics {
+    /// Finished self-play games.
+    pub game_count: u64,
+    /// Games nobody won, those cut off included.
+    pub draw_count: u64,
+    /// Games that ended at the ply limit.
+    pub cut_off_count: u64,
+    /// Mean number of plies.
+    pub mean_ply_count: f64,
+    /// Positions to learn from.
+    pub sample_count: u64,
+    /// Different positions after the first plies.
+    pub distinct_opening_count: u64,
+}
+
+impl Reader {
+    /// Opens the database for reading.
+    pub(super) fn open(database: &Path) -> Result<Self, StoreError> {
+        Ok(Self { connection: schema::open_for_reading(database)? })
+    }
+
+    /// Returns the description of the run.
+    ///
+    /// # Errors
+    /// What the database says.
+    pub fn run(&self) -> Result<RunRow, StoreError> {
+        schema::read_run(&self.connection)?.ok_or_else(|| StoreError::Damaged { what: "runs: no row".into() })
+    }
+
+    /// Returns the numbers of all open games, oldest first.
+    ///
+    /// # Errors
+    /// What the database says.
+    pub fn open_game_ids(&self) -> Result<Vec<u64>, StoreError> {
+        let sql = "SELECT game_id FROM games WHERE state = 'open' ORDER BY game_id";
+        self.list(sql, [], |row| row.get::<_, i64>(0).map(i64::cast_unsigned))
+    }
+
+    /// Returns the games of a candidate's gate, finished or not, without their plies.
+    ///
+    /// # Errors
+    /// What the database says.
+    pub fn gate_games(&self, candidate_id: u32) -> Result<Vec<StoredGame>, StoreError> {
+        let sql = format!("SELECT {GAME_COLUMNS} FROM games WHERE candidate_id = ?1 ORDER BY game_id");
+        self.list(&sql, [candidate_id], read_game)
+    }
+
+    /// Returns one game with its plies.
+    ///
+    /// # Errors
+    /// What the database says.
+    pub fn game(&self, game_id: u64) -> Result<Option<StoredGame>, StoreError> {
+        let sql = format!("SELECT {GAME_COLUMNS} FROM games WHERE game_id = ?1");
+        let mut games = self.list(&sql, [game_id.cast_signed()], read_game)?;
+        let Some(mut game) = games.pop() else { return Ok(None) };
+        self.read_plies(&mut game)?;
+        Ok(Some(game))
+    }
+
+    /// Returns the move of one ply, if it is stored.
+    ///
+    /// # Errors
+    /// What the database says.
+    pub fn move_text(&self, game_id: u64, ply: u32) -> Result<Option<String>, StoreError> {
+        let mut statement =
+            self.connection.prepare_cached("SELECT move_text FROM plies WHERE game_id = ?1 AND ply = ?2")?;
+        Ok(statement.query_row(params![game_id.cast_signed(), ply], |row| row.get(0)).optional()?)
+    }
+
+    /// Returns the newest finished self-play games that together have `sample_count_min` positions among those up to
+    /// finish number `window_end`, and all later ones; oldest first.
+    ///
+    /// # Errors
+    /// What the database says.
+    pub fn newest_self_play(&self, sample_count_min: u64, window_end: u64) -> Result<Vec<FinishedSpan>, StoreError> {
+        let sql = "SELECT game_id, finish_number, sample_count FROM games
+                   WHERE state = 'finished' AND kind = 'self_play' ORDER BY finish_number DESC";
+        let mut statement = self.connection.prepare(sql)?;
+        let mut rows = statement.query([])?;
+        let (mut spans, mut sample_count) = (Vec::new(), 0);
+        while let Some(row) = rows.next()? {
+            if sample_count >= sample_count_min {
+                break;
+            }
+            let span = FinishedSpan {
+                game_id: row.get::<_, i64>(0)?.cast_unsigned(),
+                finish_number: row.get::<_, i64>(1)?.cast_unsigned(),
+                sample_count: row.get(2)?,
+            };
+            if span.finish_number <= window_end {
+                sample_count += u64::from(span.sample_count);
+            }
+            spans.push(span);
+        }
+        spans.reverse();
+        Ok(spans)
+    }
+
+    /// Returns what self-play games with finish numbers in `from + 1..=to` were like.
+    ///
+    /// # Errors
+    /// What the database says.
+    pub fn statistics(&self, from: u64, to: u64) -> Result<GameStatistics, StoreError> {
+        let sql = "SELECT count(*), coalesce(sum(result = 'draw'), 0), coalesce(sum(is_cut_off), 0),
+                       coalesce(avg(ply_count), 0.0), coalesce(sum(sample_count), 0), count(DISTINCT opening_hash)
+                   FROM games
+                   WHERE state = 'finished' AND kind = 'self_play' AND finish_number > ?1 AND finish_number <= ?2";
+        let count = |row: &Row<'_>, column| row.get::<_, i64>(column).map(i64::cast_unsigned);
+        Ok(self.connection.query_row(
+            sql,
+            params![from.cast_signed(), to.min(i64::MAX as u64).cast_signed()],
+            |row| {
+                Ok(GameStatistics {
+                    game_count: count(row, 0)?,
+                    draw_count: count(row, 1)?,
+                    cut_off_count: count(row, 2)?,
+                    mean_ply_count: row.get(3)?,
+                    sample_count: count(row, 4)?,
+                    distinct_opening_count: count(row, 5)?,
+                })
+            },
+        )?)
+    }
+
+    /// Returns the highest game number in use, 0 if there is none.
+    ///
+    /// # Errors
+    /// What the database says.
+    pub fn last_game_id(&self) -> Result<u64, StoreError> {
+        self.number("SELECT coalesce(max(game_id), 0) FROM games")
+    }
+
+    /// Returns the highest finish number in use, 0 if there is none.
+    ///
+    /// # Errors
+    /// What the database says.
+    pub fn last_finish_number(&self) -> Result<u64, StoreError> {
+        self.number("SELECT coalesce(max(finish_number), 0) FROM games")
+    }
+
+    /// Returns the number of finished self-play games.
+    ///
+    /// # Errors
+    /// What the database says.
+    pub fn finished_self_play_count(&self) -> Result<u64, StoreError> {
+        self.number("SELECT count(*) FROM games WHERE state = 'finished' AND kind = 'self_play'")
+    }
+
+    /// Returns the number of self-play games of an iteration that are open or finished.
+    ///
+    /// # Errors
+    /// What the database says.
+    pub fn self_play_count(&self, iteration: u32) -> Result<u64, StoreError> {
+        let sql = "SELECT count(*) FROM games
+                   WHERE kind = 'self_play' AND iteration = ?1 AND state IN ('open', 'finished')";
+        Ok(self.connection.query_row(sql, [iteration], |row| row.get::<_, i64>(0))?.cast_unsigned())
+    }
+
+    /// Returns the number of quarantined games.
+    ///
+    /// # Errors
+    /// What the database says.
+    pub fn quarantined_count(&self) -> Result<u64, StoreError> {
+        self.number("SELECT count(*) FROM games WHERE state = 'quarantined'")
+    }
+
+    /// Returns the highest network number in use, 0 if there is none.
+    ///
+    /// # Errors
+    /// What the database says.
+    pub fn last_network_id(&self) -> Result<u32, StoreError> {
+        Ok(self.number("SELECT coalesce(max(network_id), 0) FROM networks")? as u32)
+    }
+
+    /// Returns all networks by their number.
+    ///
+    /// # Errors
+    /// What the database says.
+    pub fn networks(&self) -> Result<Vec<NetworkRow>, StoreError> {
+        self.list(&format!("SELECT {NETWORK_COLUMNS} FROM networks ORDER BY network_id"), [], read_network)
+    }
+
+    /// Returns one network.
+    ///
+    /// # Errors
+    /// What the database says.
+    pub fn network(&self, network_id: u32) -> Result<Option<NetworkRow>, StoreError> {
+        let sql = format!("SELECT {NETWORK_COLUMNS} FROM networks WHERE network_id = ?1");
+        Ok(self.list(&sql, [network_id], read_network)?.pop())
+    }
+
+    /// Returns the reigning network.
+    ///
+    /// # Errors
+    /// What the database says.
+    pub fn best_network(&self) -> Result<Option<NetworkRow>, StoreError> {
+        let sql = format!("SELECT {NETWORK_COLUMNS} FROM networks WHERE state = 'best'");
+        Ok(self.list(&sql, [], read_network)?.pop())
+    }
+
+    /// Returns the iteration with the highest number.
+    ///
+    /// # Errors
+    /// What the database says.
+    pub fn last_iteration(&self) -> Result<Option<IterationRow>, StoreError> {
+        let sql = "SELECT number, state, window_finish_number, training_step_start, training_step_end, candidate_id,
+                       game_count, position_count, finished_at IS NOT NULL
+                   FROM iterations ORDER BY number DESC LIMIT 1";
+        Ok(self.list(sql, [], read_iteration)?.pop())
+    }
+
+    /// Returns all checkpoints, newest first.
+    ///
+    /// # Errors
+    /// What the database says.
+    pub fn checkpoints(&self) -> Result<Vec<CheckpointRow>, StoreError> {
+        let sql = "SELECT training_step, file, sha256, iteration FROM checkpoints ORDER BY training_step DESC";
+        self.list(sql, [], |row| {
+            Ok(CheckpointRow {
+                training_step: row.get::<_, i64>(0)?.cast_unsigned(),
+                file: row.get(1)?,
+                sha256: row.get(2)?,
+                iteration: row.get(3)?,
+            })
+        })
+    }
+
+    fn list<T>(
+        &self,
+        sql: &str,
+        values: impl rusqlite::Params,
+        read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> Result<Vec<T>, StoreError> {
+        let mut statement = self.connection.prepare_cached(sql)?;
+        let rows = statement.query_map(values, read)?.collect::<rusqlite::Result<_>>()?;
+        Ok(rows)
+    }
+
+    fn number(&self, sql: &str) -> Result<u64, StoreError> {
+        Ok(self.connection.query_row(sql, [], |row| row.get::<_, i64>(0))?.cast_unsigned())
+    }
+
+    /// Fills in the plies of `game`, which must be numbered without a gap.
+    fn read_plies(&self, game: &mut StoredGame) -> Result<(), StoreError> {
+        let sql = "SELECT ply, move_text, policy_target, root_value, simulation_count, network_id
+                   FROM plies WHERE game_id = ?1 ORDER BY ply";
+        let game_id = game.game.game_id;
+        let mut statement = self.connection.prepare_cached(sql)?;
+        let mut rows = statement.query([game_id.cast_signed()])?;
+        while let Some(row) = rows.next()? {
+            let damaged = |what: String| StoreError::Damaged { what: format!("game {game_id}: {what}") };
+            let ply: u32 = row.get(0)?;
+            if ply as usize != game.record.plies.len() {
+                return Err(damaged(format!("ply {} is missing", game.record.plies.len())));
+            }
+            let policy_target = match row.get_ref(2)?.as_blob_or_null() {
+                Ok(bytes) => bytes.map(PolicyTarget::from_bytes).transpose(),
+                Err(error) => return Err(damaged(format!("ply {ply}: policy target: {error}"))),
+            };
+            game.record.plies.push(PlyRecord {
+                move_text: row.get(1)?,
+                policy_target: policy_target.map_err(|error| damaged(format!("ply {ply}: {error}")))?,
+                root_value: row.get::<_, f64>(3)? as f32,
+                simulation_count: row.get(4)?,
+                network_id: row.get(5)?,
+            });
+        }
+        Ok(())
+    }
+}
+
+fn read_game(row: &Row<'_>) -> rusqlite::Result<StoredGame> {
+    let opening: String = row.get(9)?;
+    let opening = if opening.is_empty() { Vec::new() } else { opening.split("; ").map(String::from).collect() };
+    let outcome = row.get::<_, Option<String>>(12)?.and_then(|word| outcome_of(&word));
+    let is_cut_off = row.get::<_, Option<bool>>(13)?.unwrap_or(false);
+    Ok(StoredGame {
+        game: NewGame {
+            game_id: row.get::<_, i64>(0)?.cast_unsigned(),
+            kind: row.get(1)?,
+            iteration: row.get(2)?,
+            pair_index: row.get(3)?,
+            candidate_id: row.get(4)?,
+            white_network_id: row.get(5)?,
+            black_network_id: row.get(6)?,
+            seed: row.get::<_, i64>(7)?.cast_unsigned(),
+            settings: row.get(8)?,
+            opening,
+        },
+        state: row.get(11)?,
+        result: outcome.map(|outcome| StoredResult { outcome, is_cut_off }),
+        finish_number: row.get::<_, Option<i64>>(14)?.map(i64::cast_unsigned),
+        moves_hash: row.get::<_, Option<i64>>(15)?.map(i64::cast_unsigned),
+        record: GameRecord { opening_ply_count: row.get(10)?, plies: Vec::new() },
+    })
+}
+
+fn read_network(row: &Row<'_>) -> rusqlite::Result<NetworkRow> {
+    Ok(NetworkRow {
+        network: NewNetwork {
+            network_id: row.get(0)?,
+            file: row.get(2)?,
+            sha256: row.get(3)?,
+            training_step: row.get::<_, i64>(4)?.cast_unsigned(),
+        },
+        generation: row.get(1)?,
+        state: row.get(5)?,
+        created_at: row.get(6)?,
+    })
+}
+
+fn read_iteration(row: &Row<'_>) -> rusqlite::Result<IterationRow> {
+    let count = |column| row.get::<_, i64>(column).map(i64::cast_unsigned);
+    Ok(IterationRow {
+        number: row.get(0)?,
+        state: row.get(1)?,
+        window_finish_number: row.get::<_, Option<i64>>(2)?.map(i64::cast_unsigned),
+        training_step_start: count(3)?,
+        training_step_end: row.get::<_, Option<i64>>(4)?.map(i64::cast_unsigned),
+        candidate_id: row.get(5)?,
+        game_count: count(6)?,
+        position_count: count(7)?,
+        is_finished: row.get(8)?,
+    })
+}

@@ -1,0 +1,299 @@
+//! What is in the tables, as plain values, and the changes that can be made to them.
+
+use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
+use shared::game::{Outcome, Side};
+use shared::record::{GameRecord, PlyRecord};
+
+/// The run: what is played, and by which config.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RunRow {
+    /// Name of the run, unique among all runs of a user.
+    pub run_id: String,
+    /// When the run began, RFC 3339.
+    pub created_at: String,
+    /// The game specification, JSON.
+    pub game: String,
+    /// The config of the last start, JSON.
+    pub config: String,
+    /// From this seed every game's seed is made.
+    pub seed: u64,
+}
+
+/// Makes an enum that lies in the database as a word.
+macro_rules! word_enum {
+    ($(#[$docs:meta])* $name:ident { $($(#[$variant_docs:meta])* $variant:ident = $word:literal,)+ }) => {
+        $(#[$docs])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        pub enum $name { $($(#[$variant_docs])* $variant,)+ }
+
+        impl $name {
+            /// Returns the word that stands for it in the database.
+            #[must_use]
+            pub const fn word(self) -> &'static str {
+                match self { $(Self::$variant => $word,)+ }
+            }
+        }
+
+        impl ToSql for $name {
+            fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+                Ok(self.word().into())
+            }
+        }
+
+        impl FromSql for $name {
+            fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
+                match value.as_str()? {
+                    $($word => Ok(Self::$variant),)+
+                    _ => Err(FromSqlError::InvalidType),
+                }
+            }
+        }
+    };
+}
+
+word_enum! {
+    /// What a game is played for.
+    GameKind {
+        /// To learn from.
+        SelfPlay = "self_play",
+        /// To compare a candidate with the best network.
+        Gate = "gate",
+    }
+}
+
+word_enum! {
+    /// How far a game is.
+    GameState {
+        /// It goes on.
+        Open = "open",
+        /// It ended and counts.
+        Finished = "finished",
+        /// It did not replay and does not count.
+        Quarantined = "quarantined",
+        /// It is not needed any more: the gate was decided without it.
+        Abandoned = "abandoned",
+    }
+}
+
+word_enum! {
+    /// What became of a network.
+    NetworkState {
+        /// Not yet decided.
+        Candidate = "candidate",
+        /// The reigning network; there is at most one.
+        Best = "best",
+        /// It reigned once.
+        FormerBest = "former_best",
+        /// The gate refused it.
+        Rejected = "rejected",
+    }
+}
+
+/// A network that joins the run as a candidate.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewNetwork {
+    /// Its number, from 1.
+    pub network_id: u32,
+    /// File of the weights, relative to the run directory.
+    pub file: String,
+    /// SHA-256 of the file, hexadecimal.
+    pub sha256: String,
+    /// Training steps behind it.
+    pub training_step: u64,
+}
+
+/// A network of the run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NetworkRow {
+    /// Number, file, checksum and step.
+    pub network: NewNetwork,
+    /// Number of its reign, if it reigned.
+    pub generation: Option<u32>,
+    /// What became of it.
+    pub state: NetworkState,
+    /// When it joined.
+    pub created_at: String,
+}
+
+/// How far an iteration is. `state` is the pipeline's own word.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct IterationRow {
+    /// Number of the iteration, from 1.
+    pub number: u32,
+    /// What it is at.
+    pub state: String,
+    /// Training samples only games up to this finish number.
+    pub window_finish_number: Option<u64>,
+    /// Training steps before it.
+    pub training_step_start: u64,
+    /// Training steps after it.
+    pub training_step_end: Option<u64>,
+    /// The network it made.
+    pub candidate_id: Option<u32>,
+    /// Self-play games finished for it.
+    pub game_count: u64,
+    /// Positions of these games.
+    pub position_count: u64,
+    /// Whether it is over.
+    pub is_finished: bool,
+}
+
+/// A game that begins.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NewGame {
+    /// Its number, from 1, never used twice.
+    pub game_id: u64,
+    /// What it is played for.
+    pub kind: GameKind,
+    /// The iteration at its beginning.
+    pub iteration: u32,
+    /// Number of its pair in the gate.
+    pub pair_index: Option<u32>,
+    /// The candidate of the gate.
+    pub candidate_id: Option<u32>,
+    /// Network of White; 0 is the best at the time of each leaf.
+    pub white_network_id: u32,
+    /// Network of Black; 0 is the best at the time of each leaf.
+    pub black_network_id: u32,
+    /// Seed of the search.
+    pub seed: u64,
+    /// Settings of the search, JSON.
+    pub settings: String,
+    /// Moves given before the players begin.
+    pub opening: Vec<String>,
+}
+
+/// How a game ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct StoredResult {
+    /// Who won.
+    pub outcome: Outcome,
+    /// Whether it ended at the ply limit.
+    pub is_cut_off: bool,
+}
+
+/// A game that ends and counts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FinishedGame {
+    /// The game.
+    pub game_id: u64,
+    /// Its place in the order in which games finished.
+    pub finish_number: u64,
+    /// How it ended.
+    pub result: StoredResult,
+    /// Plies, the opening included.
+    pub ply_count: u32,
+    /// Positions to learn from.
+    pub sample_count: u32,
+    /// Hash of the position after the first plies.
+    pub opening_hash: u64,
+    /// Hash of the last position.
+    pub final_hash: u64,
+    /// Hash of all moves.
+    pub moves_hash: u64,
+}
+
+/// A game with its plies.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StoredGame {
+    /// How it began.
+    pub game: NewGame,
+    /// How far it is.
+    pub state: GameState,
+    /// How it ended, if it did.
+    pub result: Option<StoredResult>,
+    /// Its place in the order in which games finished.
+    pub finish_number: Option<u64>,
+    /// Hash of all moves, of a finished game.
+    pub moves_hash: Option<u64>,
+    /// Opening and plies; not read for lists of games.
+    pub record: GameRecord,
+}
+
+/// One number of the run at one time.
+#[derive(Debug, Clone, PartialEq)]
+pub struct MetricRow {
+    /// Name of the metric.
+    pub name: String,
+    /// Its value; what is not finite is stored as NULL.
+    pub value: f64,
+    /// Training step it belongs to.
+    pub step: u64,
+}
+
+/// A checkpoint of the training.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CheckpointRow {
+    /// Training steps behind it.
+    pub training_step: u64,
+    /// File, relative to the run directory.
+    pub file: String,
+    /// SHA-256 of the file, hexadecimal.
+    pub sha256: String,
+    /// The iteration it was made in.
+    pub iteration: u32,
+}
+
+/// One change of the store. Several can be made together, see [`super::Store::submit`].
+#[derive(Debug, Clone, PartialEq)]
+pub enum Change {
+    /// A game begins; its opening becomes its first plies.
+    CreateGame(NewGame),
+    /// A ply is added to a game.
+    AddPly {
+        /// The game.
+        game_id: u64,
+        /// Number of the ply, 0 for the first.
+        ply: u32,
+        /// The ply.
+        record: PlyRecord,
+    },
+    /// An open game ends and counts.
+    FinishGame(FinishedGame),
+    /// A game is put aside for this reason and does not count.
+    QuarantineGame {
+        /// The game.
+        game_id: u64,
+        /// Why.
+        reason: String,
+    },
+    /// A candidate joins.
+    AddNetwork(NewNetwork),
+    /// The candidate becomes the best network, the best a former one, and what is left of its gate is abandoned.
+    Promote {
+        /// The candidate.
+        network_id: u32,
+    },
+    /// The candidate is refused, and what is left of its gate is abandoned.
+    Reject {
+        /// The candidate.
+        network_id: u32,
+    },
+    /// An iteration begins or goes on.
+    PutIteration(IterationRow),
+    /// A number of the run.
+    AddMetric(MetricRow),
+    /// A checkpoint is complete on disk.
+    PutCheckpoint(CheckpointRow),
+    /// A checkpoint is about to be deleted.
+    RemoveCheckpoint {
+        /// Its training step.
+        training_step: u64,
+    },
+}
+
+/// Returns the word for an outcome in the database.
+pub(super) const fn outcome_word(outcome: Outcome) -> &'static str {
+    match outcome {
+        Outcome::Win(Side::White) => "white",
+        Outcome::Win(Side::Black) => "black",
+        Outcome::Draw => "draw",
+    }
+}
+
+/// Returns the outcome for a word in the database.
+pub(super) fn outcome_of(word: &str) -> Option<Outcome> {
+    [Outcome::Win(Side::White), Outcome::Win(Side::Black), Outcome::Draw]
+        .into_iter()
+        .find(|outcome| outcome_word(*outcome) == word)
+}

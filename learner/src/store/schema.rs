@@ -1,0 +1,84 @@
+//! The tables (schema.sql), and opening a database that may be new, known, or too new.
+
+use std::path::Path;
+use std::time::Duration;
+
+use rusqlite::{Connection, OptionalExtension, TransactionBehavior, named_params};
+
+use super::{RunRow, StoreError};
+
+/// Version of the tables this program reads and writes.
+pub const SCHEMA_VERSION: u32 = 1;
+
+/// How long a statement waits for a lock that someone's `sqlite3` holds.
+const BUSY_WAIT: Duration = Duration::from_secs(10);
+
+/// Opens or makes the database, with every commit synced to disk.
+pub(super) fn open_for_writing(database: &Path) -> Result<Connection, StoreError> {
+    let mut connection = Connection::open(database)?;
+    connection.busy_timeout(BUSY_WAIT)?;
+    let found = user_version(&connection)?;
+    if found > SCHEMA_VERSION {
+        return Err(StoreError::NewerSchema { found, known: SCHEMA_VERSION });
+    }
+    connection.pragma_update(None, "journal_mode", "WAL")?;
+    connection.pragma_update(None, "synchronous", "FULL")?;
+    connection.pragma_update(None, "foreign_keys", "ON")?;
+    if found == 0 {
+        let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        transaction.execute_batch(include_str!("schema.sql"))?;
+        transaction.pragma_update(None, "user_version", SCHEMA_VERSION)?;
+        transaction.commit()?;
+    }
+    Ok(connection)
+}
+
+/// Opens the database for reading alone.
+pub(super) fn open_for_reading(database: &Path) -> Result<Connection, StoreError> {
+    let connection = Connection::open_with_flags(database, rusqlite::OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+    connection.busy_timeout(BUSY_WAIT)?;
+    Ok(connection)
+}
+
+/// Stores `given` if the run is new, else checks that it plays the same game and takes over the config.
+pub(super) fn describe_run(connection: &Connection, given: &RunRow) -> Result<RunRow, StoreError> {
+    let Some(stored) = read_run(connection)? else {
+        connection.execute(
+            "INSERT INTO runs VALUES (:run_id, :created_at, :game, :config, :seed, :schema_version)",
+            named_params! {
+                ":run_id": given.run_id, ":created_at": given.created_at, ":game": given.game,
+                ":config": given.config, ":seed": given.seed.cast_signed(), ":schema_version": SCHEMA_VERSION,
+            },
+        )?;
+        return Ok(given.clone());
+    };
+    if !is_same_json(&stored.game, &given.game) {
+        return Err(StoreError::OtherGame { stored: stored.game, given: given.game.clone() });
+    }
+    connection.execute("UPDATE runs SET config = ?1", [&given.config])?;
+    Ok(RunRow { config: given.config.clone(), ..stored })
+}
+
+/// Reads the description of the run, if there is one yet.
+pub(super) fn read_run(connection: &Connection) -> Result<Option<RunRow>, StoreError> {
+    let row = connection.query_row("SELECT run_id, created_at, game, config, seed FROM runs", [], |row| {
+        Ok(RunRow {
+            run_id: row.get(0)?,
+            created_at: row.get(1)?,
+            game: row.get(2)?,
+            config: row.get(3)?,
+            seed: row.get::<_, i64>(4)?.cast_unsigned(),
+        })
+    });
+    Ok(row.optional()?)
+}
+
+fn user_version(connection: &Connection) -> Result<u32, StoreError> {
+    Ok(connection.pragma_query_value(None, "user_version", |row| row.get(0))?)
+}
+
+/// Compares as JSON, so that the order of keys does not matter.
+fn is_same_json(a: &str, b: &str) -> bool {
+    let parse = |text: &str| serde_json::from_str::<serde_json::Value>(text).ok();
+    a == b || parse(a).is_some_and(|value| parse(b) == Some(value))
+}

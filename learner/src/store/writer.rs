@@ -1,0 +1,147 @@
+//! The one thread that writes: it takes whatever is queued, commits it as one transaction, then answers everyone.
+//!
+//! Safe if killed at any point: what was not answered may or may not be on disk, what was answered is.
+
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::thread::JoinHandle;
+
+use rusqlite::Connection;
+
+use super::apply::apply;
+use super::{Change, StoreError};
+
+/// Submissions that wait in the queue; beyond, whoever submits waits.
+const QUEUE_MAX: usize = 1024;
+/// Submissions that one transaction commits at most.
+const GROUP_MAX: usize = 256;
+
+/// What is asked of the writer.
+enum Request {
+    Write(Vec<Change>),
+    LimitPages(u32),
+}
+
+struct Submission {
+    request: Request,
+    answer: SyncSender<Result<(), StoreError>>,
+}
+
+/// The answer that comes once a submission is on disk, or has failed.
+#[derive(Debug)]
+#[must_use = "what is not waited for may not be on disk"]
+pub struct Ack {
+    answer: Receiver<Result<(), StoreError>>,
+}
+
+impl Ack {
+    /// Waits until the submission is on disk. Blocks its thread: not for async tasks.
+    ///
+    /// # Errors
+    /// Why nothing was changed.
+    pub fn wait(self) -> Result<(), StoreError> {
+        self.answer.recv().unwrap_or(Err(StoreError::Closed))
+    }
+}
+
+/// Handle of the writer thread. Dropping it waits until all that is queued is committed.
+#[derive(Debug)]
+pub(super) struct Writer {
+    queue: Option<SyncSender<Submission>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Writer {
+    /// Starts the thread.
+    pub(super) fn start(connection: Connection) -> Result<Self, StoreError> {
+        connection.set_prepared_statement_cache_capacity(32);
+        let (queue, submissions) = sync_channel(QUEUE_MAX);
+        let thread = std::thread::Builder::new()
+            .name("store-writer".into())
+            .spawn(move || run(&connection, &submissions))
+            .map_err(|source| StoreError::io("store-writer", source))?;
+        Ok(Self { queue: Some(queue), thread: Some(thread) })
+    }
+
+    pub(super) fn submit(&self, changes: Vec<Change>) -> Result<Ack, StoreError> {
+        self.send(Request::Write(changes))
+    }
+
+    pub(super) fn limit_pages(&self, page_count_max: u32) -> Result<Ack, StoreError> {
+        self.send(Request::LimitPages(page_count_max))
+    }
+
+    fn send(&self, request: Request) -> Result<Ack, StoreError> {
+        let (answer, receiver) = sync_channel(1);
+        let queue = self.queue.as_ref().ok_or(StoreError::Closed)?;
+        queue.send(Submission { request, answer }).map_err(|_| StoreError::Closed)?;
+        Ok(Ack { answer: receiver })
+    }
+}
+
+impl Drop for Writer {
+    fn drop(&mut self) {
+        self.queue = None;
+        if let Some(thread) = self.thread.take() {
+            // A panic of the writer was printed by its thread; there is nothing left to save here.
+            let _ = thread.join();
+        }
+    }
+}
+
+fn run(connection: &Connection, submissions: &Receiver<Submission>) {
+    while let Ok(first) = submissions.recv() {
+        let group: Vec<Submission> = std::iter::once(first).chain(submissions.try_iter().take(GROUP_MAX - 1)).collect();
+        let results = commit(connection, &group);
+        for (submission, result) in group.into_iter().zip(results) {
+            // Whoever went away before the answer does not need it.
+            let _ = submission.answer.send(result);
+        }
+    }
+}
+
+/// Makes all changes of the group in one transaction; returns one result a submission.
+fn commit(connection: &Connection, group: &[Submission]) -> Vec<Result<(), StoreError>> {
+    let all_failed = |error: StoreError| {
+        if !connection.is_autocommit() {
+            let _ = connection.execute_batch("ROLLBACK");
+        }
+        tracing::error!(%error, submission_count = group.len(), "store write failed, nothing was changed");
+        group.iter().map(|_| Err(error.clone())).collect()
+    };
+    if let Err(error) = connection.execute_batch("BEGIN IMMEDIATE") {
+        return all_failed(error.into());
+    }
+    let mut results = Vec::with_capacity(group.len());
+    for submission in group {
+        match perform(connection, &submission.request) {
+            // The disk failed: the whole transaction is in doubt, and so is everyone in it.
+            Err(error) if error.is_retryable() => return all_failed(error),
+            result => results.push(result),
+        }
+    }
+    match connection.execute_batch("COMMIT") {
+        Ok(()) => results,
+        Err(error) => all_failed(error.into()),
+    }
+}
+
+/// Makes the changes of one submission, all or none.
+fn perform(connection: &Connection, request: &Request) -> Result<(), StoreError> {
+    let changes = match request {
+        Request::Write(changes) => changes,
+        Request::LimitPages(page_count_max) => {
+            connection.pragma_update_and_check(None, "max_page_count", page_count_max, |_| Ok(()))?;
+            return Ok(());
+        }
+    };
+    connection.execute_batch("SAVEPOINT submission")?;
+    let result = changes.iter().try_for_each(|change| apply(connection, change));
+    if matches!(result, Err(StoreError::Refused { .. })) {
+        connection.execute_batch("ROLLBACK TO submission")?;
+    }
+    if result.as_ref().is_err_and(StoreError::is_retryable) {
+        return result;
+    }
+    connection.execute_batch("RELEASE submission")?;
+    result
+}
