@@ -94,9 +94,9 @@ fn check_shape(source: &Source) -> Vec<String> {
         complaints.push(format!("{}:1: does not open with //!", source.path));
     }
     let is_rules = RULES_FOLDERS.iter().any(|folder| source.path.starts_with(folder));
-    let (count, max) = (source.production_line_count(), if is_rules { RULES_LINE_COUNT_MAX } else { LINE_COUNT_MAX });
+    let (count, max) = (source.code_line_count(), if is_rules { RULES_LINE_COUNT_MAX } else { LINE_COUNT_MAX });
     if count > max {
-        complaints.push(format!("{}: {count} production lines, {max} allowed", source.path));
+        complaints.push(format!("{}: {count} lines of code, {max} allowed", source.path));
     }
     complaints
 }
@@ -171,7 +171,7 @@ mod tests {
     #[test]
     fn long_files_fail_and_rules_may_be_longer() {
         let text = format!("//! b\n{}", "fn b() {}\n".repeat(400));
-        assert_eq!(complaints("a/src/b.rs", &text), ["a/src/b.rs: 401 production lines, 300 allowed"]);
+        assert_eq!(complaints("a/src/b.rs", &text), ["a/src/b.rs: 400 lines of code, 300 allowed"]);
         assert!(complaints("shared/src/game/hive/rules.rs", &text).is_empty());
     }
 

@@ -28,9 +28,14 @@ impl Source {
         self.path.split('/').next().unwrap_or_default()
     }
 
-    /// How many lines ship.
+    /// How many lines ship, comments and all.
     pub fn production_line_count(&self) -> usize {
         self.production_line_count
+    }
+
+    /// How many lines of code ship. Comments and empty lines are free: nobody shall save on them.
+    pub fn code_line_count(&self) -> usize {
+        self.production_code().filter(|(_, code)| !code.trim().is_empty()).count()
     }
 
     /// Line number from 1, and the line without its comment, for what ships.
@@ -79,7 +84,7 @@ mod tests {
     use super::*;
 
     fn line_count(path: &str, text: &str) -> usize {
-        Source::new(path.to_owned(), text.to_owned()).production_line_count()
+        Source::new(path.to_owned(), text.to_owned()).production_line_count
     }
 
     #[test]
@@ -93,6 +98,12 @@ mod tests {
     fn files_of_tests_do_not_ship() {
         assert_eq!(line_count("a/tests/b.rs", "fn b() {}\n"), 0);
         assert_eq!(line_count("a/src/b/tests.rs", "fn b() {}\n"), 0);
+    }
+
+    #[test]
+    fn only_code_lines_are_counted() {
+        let text = "//! b\n\n/// Says b.\nfn b() {} // b\n\n#[cfg(test)]\nmod tests {\n}\n";
+        assert_eq!(Source::new("a/src/b.rs".to_owned(), text.to_owned()).code_line_count(), 1);
     }
 
     #[test]

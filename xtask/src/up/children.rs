@@ -117,8 +117,7 @@ impl Child {
 
     /// Remembers what may explain why the program ends.
     pub fn note(&mut self, line: &Line) {
-        let is_complaint = line.is_error || line.text.contains("ERROR");
-        if is_complaint && !line.text.trim().is_empty() {
+        if is_complaint(line) {
             self.last_error = Some(line.text.trim().to_owned());
         }
     }
@@ -158,6 +157,12 @@ impl Child {
             .context("start a thread that reads lines")?;
         Ok(())
     }
+}
+
+/// All of a program's log goes to standard error: what is no log line of a lower level says what went wrong.
+fn is_complaint(line: &Line) -> bool {
+    let is_calm = [" INFO ", " WARN ", " DEBUG ", " TRACE "].iter().any(|level| line.text.contains(level));
+    line.is_error && !is_calm && !line.text.trim().is_empty()
 }
 
 /// Hands each line to `take` until the end, or until it is not wanted any more.
@@ -213,7 +218,8 @@ mod tests {
         let mut child = child();
         let line = |text: &str, is_error| Line { name: "a".to_owned(), text: text.to_owned(), is_error };
         child.note(&line("a: disk full", true));
-        child.note(&line("INFO all is well", false));
+        child.note(&line("12:00:00  INFO all is well", true));
+        child.note(&line("a table of moves", false));
         child.note(&line(" ", true));
         assert_eq!(child.last_error(), Some("a: disk full"));
     }

@@ -14,6 +14,8 @@ use crate::workspace::{Workspace, library_path};
 const USUAL_PORT: u16 = 50_051;
 /// More processes than this gain nothing: an actor has as many threads as it is told.
 const ACTOR_COUNT_MAX: usize = 4;
+/// Files beside the presets that are none.
+const WORKER_SETTINGS: [&str; 2] = ["actor", "evaluator"];
 
 /// A run on this machine, ready to be started.
 #[derive(Debug)]
@@ -96,13 +98,14 @@ impl Plan {
 pub fn preset_file(root: &Path, preset: &str) -> Result<PathBuf> {
     let folder = root.join("config");
     let file = folder.join(format!("{preset}.toml"));
-    if file.is_file() {
+    if file.is_file() && !WORKER_SETTINGS.contains(&preset) {
         return Ok(file);
     }
     let entries = fs::read_dir(&folder).with_context(|| format!("read {}", folder.display()))?;
     let files =
         entries.filter_map(|entry| Some(entry.ok()?.path())).filter(|path| path.extension() == Some("toml".as_ref()));
-    let mut names: Vec<String> = files.filter_map(|path| Some(path.file_stem()?.to_str()?.to_owned())).collect();
+    let names = files.filter_map(|path| Some(path.file_stem()?.to_str()?.to_owned()));
+    let mut names: Vec<String> = names.filter(|name| !WORKER_SETTINGS.contains(&name.as_str())).collect();
     names.sort();
     bail!("there is no preset {preset:?}; there are: {}", names.join(", "))
 }
@@ -137,7 +140,7 @@ mod tests {
     fn an_unknown_preset_is_answered_with_the_known_ones() {
         let root = tempfile::tempdir().unwrap();
         fs::create_dir(root.path().join("config")).unwrap();
-        for name in ["b.toml", "a.toml", "notes.md"] {
+        for name in ["b.toml", "a.toml", "actor.toml", "notes.md"] {
             fs::write(root.path().join("config").join(name), "").unwrap();
         }
         assert!(preset_file(root.path(), "a").unwrap().ends_with("config/a.toml"));
