@@ -1,6 +1,7 @@
 //! Gates: the games in which a candidate meets the best network, in pairs with swapped colours.
 
 use std::collections::{BTreeSet, HashSet};
+use std::sync::MutexGuard;
 
 use shared::encoding::Encoding;
 use shared::game::{Outcome, Side};
@@ -114,7 +115,7 @@ impl<E: Encoding> GameRegistry<E> {
             distinct_opening_count: distinct,
             moves_hashes: HashSet::new(),
         };
-        let mut inner = self.lock();
+        let mut inner = self.lock_gate(plan.candidate_id);
         let stored = inner.reader.gate_games(plan.candidate_id)?;
         let present = count_stored(&mut gate, &stored);
         let missing = self.missing_games(&mut inner, plan, seed, &openings, &present);
@@ -140,14 +141,18 @@ impl<E: Encoding> GameRegistry<E> {
 
     /// Forgets a gate whose verdict is in the store ([`Change::Promote`], [`Change::Reject`]), with its open games.
     pub fn close_gate(&self, candidate_id: u32) {
-        let is_of_gate = |game: &OpenGame<E>| game.game.candidate_id == Some(candidate_id);
-        let inner = self.lock();
-        let game_ids: BTreeSet<u64> =
-            inner.games.values().filter(|game| is_of_gate(game)).map(|game| game.game.game_id).collect();
-        let mut inner = self.wait_until_written(inner, |game_id| game_ids.contains(&game_id));
+        let mut inner = self.lock_gate(candidate_id);
         inner.gates.remove(&candidate_id);
-        inner.games.retain(|_, game| !is_of_gate(game));
+        inner.games.retain(|_, game| game.game.candidate_id != Some(candidate_id));
         self.settle(&mut inner);
+    }
+
+    /// Locks the registry at a moment when no game of the gate is on its way to the disk: memory and store agree.
+    fn lock_gate(&self, candidate_id: u32) -> MutexGuard<'_, Inner<E>> {
+        let inner = self.lock();
+        let is_of_gate = |game: &&OpenGame<E>| game.game.candidate_id == Some(candidate_id);
+        let game_ids: BTreeSet<u64> = inner.games.values().filter(is_of_gate).map(|game| game.game.game_id).collect();
+        self.wait_until_written(inner, |game_id| game_ids.contains(&game_id))
     }
 
     /// Returns the games of the gate that are not there: all of a new gate, none of one that goes on.

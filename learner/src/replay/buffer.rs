@@ -130,6 +130,11 @@ impl ReplayBuffer {
         Some((packed, &rest[..usize::from(entry.target_length)], entry.value_target))
     }
 
+    /// Returns the number of the oldest position held.
+    pub(super) const fn first_number(&self) -> u64 {
+        self.first
+    }
+
     /// Returns the number that the next position will get.
     fn end(&self) -> u64 {
         self.first + self.entries.len() as u64

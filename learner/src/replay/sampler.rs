@@ -76,12 +76,12 @@ impl<E: Encoding> BatchSampler<E> {
         let mut rng = Pcg64::seed_from_u64(seed);
         let symmetry_count = self.encoding.symmetry_count();
         let buffer = replay.lock();
+        // A window that was outgrown has lost its oldest positions; any other is whole.
+        let first = window.start.max(buffer.first_number()).min(window.end - 1);
         while self.drawn.len() < batch_size {
-            let number = window.start + rng.random_range(0..window.len());
+            let number = rng.random_range(first..window.end);
             let symmetry = Symmetry(rng.random_range(0..symmetry_count));
-            // Only a window that was outgrown lacks positions; its newest one is always there.
-            let position = buffer.get(number).or_else(|| buffer.get(window.end - 1));
-            let Some((packed, policy_target, value_target)) = position else { return };
+            let Some((packed, policy_target, value_target)) = buffer.get(number) else { return };
             self.bytes.extend_from_slice(packed);
             let packed_end = self.bytes.len();
             self.bytes.extend_from_slice(policy_target);

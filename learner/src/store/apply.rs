@@ -3,7 +3,7 @@
 use rusqlite::{Connection, named_params, params};
 use shared::record::{PlyRecord, PolicyTarget};
 
-use super::rows::{FinishedGame, GameKind, IterationRow, NewGame, NewNetwork, outcome_word};
+use super::rows::{FinishedGame, IterationRow, NewGame, NewNetwork, outcome_word};
 use super::{Change, StoreError};
 
 /// The time of the statement, RFC 3339 in UTC.
@@ -123,7 +123,6 @@ fn reject(connection: &Connection, network_id: u32) -> Result<(), StoreError> {
 fn abandon_gate(connection: &Connection, candidate_id: u32) -> Result<(), StoreError> {
     let sql = "UPDATE games SET state = 'abandoned', reason = 'the gate was decided without it'
                WHERE kind = 'gate' AND candidate_id = ?1 AND state = 'open'";
-    debug_assert_eq!(GameKind::Gate.word(), "gate");
     execute(connection, sql, [candidate_id]).map(drop)
 }
 

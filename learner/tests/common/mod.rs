@@ -1,0 +1,120 @@
+//! What the tests of store and games share: run directories that die, and games of tic-tac-toe.
+#![allow(dead_code)]
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use learner::games::{GameRegistry, PlyStatus, RegistryLimits, SelfPlayPlan};
+use learner::replay::{SharedReplay, rebuild};
+use learner::store::{GameKind, RunRow, Store};
+use shared::encoding::Encoding;
+use shared::encoding::tictactoe::TicTacToeEncoding;
+use shared::game::Game;
+use shared::game::tictactoe::TicTacToe;
+use shared::record::{PlyRecord, PolicyTarget};
+use shared::search::SearchSettings;
+use shared::wire::ReportedPly;
+
+/// How long leases last in these tests.
+pub const LEASE: Duration = Duration::from_secs(60);
+/// White wins on the top row with its third mark.
+pub const WHITE_WINS: [&str; 5] = ["a3", "a1", "b3", "b1", "c3"];
+/// Black wins on the bottom row.
+pub const BLACK_WINS: [&str; 6] = ["a3", "a1", "b3", "b1", "c2", "c1"];
+/// Nobody wins.
+pub const DRAW: [&str; 9] = ["b2", "a3", "c3", "a1", "a2", "c2", "b3", "b1", "c1"];
+
+/// Returns the description of a run of tic-tac-toe.
+pub fn run_row() -> RunRow {
+    RunRow {
+        run_id: "test".into(),
+        created_at: "2026-01-01T00:00:00Z".into(),
+        game: r#"{"name":"tictactoe"}"#.into(),
+        config: "{}".into(),
+        seed: 11,
+    }
+}
+
+/// A learner's memory as it is after a start.
+pub struct Learner<E: Encoding> {
+    pub store: Arc<Store>,
+    pub replay: Arc<SharedReplay>,
+    pub registry: GameRegistry<E>,
+}
+
+pub type TicTacToeLearner = Learner<TicTacToeEncoding>;
+
+/// Starts in `run_dir`, whatever is there.
+pub fn start_with<E: Encoding>(encoding: E, run_dir: &Path) -> Learner<E> {
+    let store = Arc::new(Store::open(run_dir, &run_row()).expect("the store opens"));
+    let (buffer, _) = rebuild(&encoding, &store, 1000, u64::MAX).expect("the buffer is rebuilt");
+    let replay = Arc::new(SharedReplay::new(buffer));
+    let limits = RegistryLimits { lease: LEASE, ..RegistryLimits::default() };
+    let registry = GameRegistry::open(encoding, store.clone(), replay.clone(), limits).expect("the registry opens");
+    Learner { store, replay, registry }
+}
+
+/// Starts a run of tic-tac-toe in which self-play is open.
+pub fn start(run_dir: &Path) -> TicTacToeLearner {
+    let learner = start_with(encoding(), run_dir);
+    let plan = SelfPlayPlan { iteration: 1, search: SearchSettings::default(), game_count_max: None };
+    learner.registry.plan_self_play(Some(plan)).expect("self-play is planned");
+    learner
+}
+
+/// Copies a run directory as a crash at this instant would leave it: what is on disk, and nothing of the process.
+pub fn crash_copy(run_dir: &Path) -> tempfile::TempDir {
+    let copy = tempfile::tempdir().expect("a temporary directory");
+    for entry in std::fs::read_dir(run_dir).expect("the run directory is there") {
+        let entry = entry.expect("an entry");
+        // The index beside the log is rebuilt after a crash.
+        if !entry.file_name().to_string_lossy().ends_with("-shm") {
+            std::fs::copy(entry.path(), copy.path().join(entry.file_name())).expect("a copy");
+        }
+    }
+    copy
+}
+
+pub fn encoding() -> TicTacToeEncoding {
+    TicTacToeEncoding::new(TicTacToe)
+}
+
+/// Leases one self-play game.
+pub fn lease_one(learner: &TicTacToeLearner, worker_id: &str, now: Instant) -> u64 {
+    let leases = learner.registry.lease(worker_id, GameKind::SelfPlay, 1, now).expect("a lease").leases;
+    leases[0].game_id
+}
+
+/// Returns the plies of a game of tic-tac-toe, each with a target on the move that was played.
+pub fn plies(game_id: u64, moves: &[&str]) -> Vec<ReportedPly> {
+    let mut position = TicTacToe.initial_position();
+    let ply = |(ply, text): (u32, &&str)| {
+        let target = TicTacToe.parse_move(&position, text).map(|mv| {
+            TicTacToe.play(&mut position, mv);
+            PolicyTarget::from_visits([(mv.index() as u16, 25)]).expect("a target")
+        });
+        let record = PlyRecord {
+            move_text: (*text).into(),
+            policy_target: target.ok(),
+            root_value: 0.25,
+            simulation_count: 25,
+            network_id: 1,
+        };
+        ReportedPly { game_id, ply, record }
+    };
+    (0..).zip(moves).map(ply).collect()
+}
+
+/// Reports, and returns the statuses.
+pub fn report(learner: &TicTacToeLearner, worker_id: &str, plies: &[ReportedPly], now: Instant) -> Vec<PlyStatus> {
+    learner.registry.report(worker_id, plies, now).expect("the report is stored")
+}
+
+pub fn is_refused(status: &PlyStatus) -> bool {
+    matches!(status, PlyStatus::Refused { .. })
+}
+
+pub fn is_lost(status: &PlyStatus) -> bool {
+    matches!(status, PlyStatus::LeaseLost { .. })
+}

@@ -1,0 +1,474 @@
+//! The registry of games: leases, reports, ends, gates, and what a crash leaves.
+
+mod common;
+
+use std::time::{Duration, Instant};
+
+use common::{
+    BLACK_WINS, DRAW, LEASE, TicTacToeLearner, WHITE_WINS, crash_copy, encoding, is_lost, is_refused, lease_one, plies,
+    report, start, start_with,
+};
+use learner::games::{GatePlan, PlyStatus, SelfPlayPlan};
+use learner::replay::{BatchSampler, rebuild, seed_of_step};
+use learner::store::{Change, GameKind, GameState, NewNetwork};
+use proptest::prelude::*;
+use shared::encoding::TrainingBatch;
+use shared::game::{Outcome, Side};
+use shared::gate::{GateSettings, Verdict};
+use shared::search::SearchSettings;
+
+/// Asserts that the store holds exactly these moves of the game, and how far it is.
+fn assert_stored(learner: &TicTacToeLearner, game_id: u64, moves: &[&str], state: GameState) {
+    let stored = learner.store.reader().expect("a reader").game(game_id).expect("readable").expect("there");
+    let texts: Vec<&str> = stored.record.plies.iter().map(|ply| ply.move_text.as_str()).collect();
+    assert_eq!((texts.as_slice(), stored.state), (moves, state), "game {game_id}");
+}
+
+#[test]
+fn a_game_is_played_counted_and_learned_from() {
+    let run_dir = tempfile::tempdir().expect("a directory");
+    let (learner, now) = (start(run_dir.path()), Instant::now());
+    let game_id = lease_one(&learner, "a", now);
+    let statuses = report(&learner, "a", &plies(game_id, &BLACK_WINS), now);
+    assert!(statuses.iter().all(|status| *status == PlyStatus::Accepted), "{statuses:?}");
+    assert_stored(&learner, game_id, &BLACK_WINS, GameState::Finished);
+    let progress = learner.registry.progress();
+    assert_eq!((progress.finished_self_play_count, progress.last_finish_number), (1, 1));
+    assert_eq!(progress.open_self_play_count, 0);
+    assert_eq!(learner.replay.position_count(), 6);
+    let stored = learner.store.reader().expect("a reader").game(game_id).expect("readable").expect("there");
+    assert_eq!(stored.result.map(|result| result.outcome), Some(Outcome::Win(Side::Black)));
+}
+
+#[test]
+fn every_acknowledged_ply_is_there_once_after_a_crash() {
+    let run_dir = tempfile::tempdir().expect("a directory");
+    let (learner, now) = (start(run_dir.path()), Instant::now());
+    let games: Vec<u64> = (0..3).map(|_| lease_one(&learner, "a", now)).collect();
+    report(&learner, "a", &plies(games[0], &WHITE_WINS), now);
+    report(&learner, "a", &plies(games[1], &DRAW)[..4], now);
+    let after = crash_copy(run_dir.path());
+    let learner = start(after.path());
+    assert_stored(&learner, games[0], &WHITE_WINS, GameState::Finished);
+    assert_stored(&learner, games[1], &DRAW[..4], GameState::Open);
+    assert_eq!(learner.replay.position_count(), 5);
+    assert_eq!(learner.registry.progress().open_self_play_count, 2);
+    // The worker that lived on goes on, and what it is not sure of it says again.
+    let statuses = report(&learner, "a", &plies(games[1], &DRAW)[2..], now);
+    assert_eq!(statuses, vec![PlyStatus::Accepted; 7]);
+    assert_stored(&learner, games[1], &DRAW, GameState::Finished);
+    let progress = learner.registry.progress();
+    assert_eq!((progress.finished_self_play_count, progress.counters.duplicate_ply_count), (2, 2));
+    // A new worker gets the game that nobody went on with, then a new one.
+    let leases = learner.registry.lease("b", GameKind::SelfPlay, 2, now).expect("leases").leases;
+    assert_eq!(leases.iter().map(|lease| lease.game_id).collect::<Vec<_>>(), [games[2], games[2] + 1]);
+}
+
+#[test]
+fn a_ply_again_has_no_effect_and_another_in_its_place_is_refused() {
+    let run_dir = tempfile::tempdir().expect("a directory");
+    let (learner, now) = (start(run_dir.path()), Instant::now());
+    let game_id = lease_one(&learner, "a", now);
+    let game = plies(game_id, &WHITE_WINS);
+    let doubled = [&game[..2], &game[..2]].concat();
+    assert_eq!(report(&learner, "a", &doubled, now), vec![PlyStatus::Accepted; 4]);
+    report(&learner, "a", &game, now);
+    assert_eq!(report(&learner, "a", &game, now), vec![PlyStatus::Accepted; 5]);
+    assert!(is_lost(&report(&learner, "a", &plies(game_id, &BLACK_WINS), now)[4]), "the game is closed");
+    assert_stored(&learner, game_id, &WHITE_WINS, GameState::Finished);
+    assert_eq!(learner.registry.progress().finished_self_play_count, 1);
+
+    let game_id = lease_one(&learner, "a", now);
+    report(&learner, "a", &plies(game_id, &["b2", "a1"]), now);
+    let statuses = report(&learner, "a", &plies(game_id, &["b2", "c1", "a3"]), now);
+    assert_eq!(statuses[0], PlyStatus::Accepted);
+    assert!(is_refused(&statuses[1]) && is_refused(&statuses[2]), "{statuses:?}");
+    assert_stored(&learner, game_id, &["b2", "a1"], GameState::Open);
+}
+
+#[test]
+fn an_illegal_ply_is_refused_and_the_game_goes_on() {
+    let run_dir = tempfile::tempdir().expect("a directory");
+    let (learner, now) = (start(run_dir.path()), Instant::now());
+    let game_id = lease_one(&learner, "a", now);
+    let good = plies(game_id, &WHITE_WINS);
+    let mut bad_target = good[2].clone();
+    bad_target.record.policy_target = good[0].record.policy_target.clone();
+    let too_long = "x".repeat(100_000);
+    for bad in [
+        plies(game_id, &["a3", "a1", "a3"])[2].clone(),
+        plies(game_id, &["a3", "a1", &too_long])[2].clone(),
+        bad_target,
+        good[4].clone(),
+    ] {
+        let leases = learner.registry.lease("a", GameKind::SelfPlay, 1, now).expect("a lease").leases;
+        assert!(leases[0].game_id >= game_id);
+        let statuses = report(&learner, "a", &[&good[..2], std::slice::from_ref(&bad), &good[3..]].concat(), now);
+        assert!(statuses[2..].iter().all(is_refused), "{statuses:?}");
+        assert_stored(&learner, game_id, &["a3", "a1"], GameState::Open);
+        // Its lease is gone with the refusal; whoever asks gets it at its last good ply.
+        assert!(is_lost(&report(&learner, "a", &good[2..3], now)[0]));
+        let lease = learner.registry.lease("a", GameKind::SelfPlay, 1, now).expect("a lease").leases.remove(0);
+        assert_eq!((lease.game_id, lease.moves), (game_id, vec!["a3".to_owned(), "a1".to_owned()]));
+    }
+    assert_eq!(report(&learner, "a", &good, now), vec![PlyStatus::Accepted; 5]);
+    assert_stored(&learner, game_id, &WHITE_WINS, GameState::Finished);
+}
+
+#[test]
+fn a_lease_that_runs_out_goes_to_another_worker() {
+    let run_dir = tempfile::tempdir().expect("a directory");
+    let (learner, start_time) = (start(run_dir.path()), Instant::now());
+    let game_id = lease_one(&learner, "a", start_time);
+    let game = plies(game_id, &WHITE_WINS);
+    report(&learner, "a", &game[..2], start_time);
+    // Within the lease others get other games; renewing prolongs it; late is not too late while nobody took it.
+    let soon = start_time + LEASE - Duration::from_secs(1);
+    assert_ne!(lease_one(&learner, "b", soon), game_id);
+    assert_eq!(learner.registry.renew("a", &[game_id, 999], soon).expect("renewed"), [999]);
+    assert_ne!(lease_one(&learner, "b", soon + LEASE - Duration::from_secs(1)), game_id);
+    let late = soon + LEASE * 2;
+    assert_eq!(report(&learner, "a", &game[2..3], late), [PlyStatus::Accepted]);
+    // Another takes it: the first has lost it, the second goes on from the last ply.
+    let later = late + LEASE * 2;
+    let lease = learner.registry.lease("c", GameKind::SelfPlay, 1, later).expect("a lease").leases.remove(0);
+    assert_eq!((lease.game_id, lease.moves.len()), (game_id, 3));
+    assert!(is_lost(&report(&learner, "a", &game[3..4], later)[0]));
+    assert_eq!(learner.registry.renew("a", &[game_id], later).expect("renewed"), [game_id]);
+    assert_eq!(report(&learner, "c", &game[3..], later), vec![PlyStatus::Accepted; 2]);
+    assert_stored(&learner, game_id, &WHITE_WINS, GameState::Finished);
+    assert_eq!(learner.registry.progress().finished_self_play_count, 1);
+}
+
+#[test]
+fn a_worker_that_leaves_gives_its_games_back() {
+    let run_dir = tempfile::tempdir().expect("a directory");
+    let (learner, now) = (start(run_dir.path()), Instant::now());
+    let game_id = lease_one(&learner, "a", now);
+    learner.registry.release("a");
+    assert_eq!(lease_one(&learner, "b", now), game_id);
+}
+
+#[test]
+fn a_plan_bounds_the_games_of_its_iteration() {
+    let run_dir = tempfile::tempdir().expect("a directory");
+    let now = Instant::now();
+    let plan = SelfPlayPlan { iteration: 4, search: SearchSettings::default(), game_count_max: Some(3) };
+    let learner = start(run_dir.path());
+    learner.registry.plan_self_play(Some(plan.clone())).expect("planned");
+    let answer = learner.registry.lease("a", GameKind::SelfPlay, 2, now).expect("leases");
+    assert_eq!((answer.leases.len(), answer.waiting_for), (2, None));
+    drop(learner);
+    let learner = start(run_dir.path());
+    learner.registry.plan_self_play(Some(plan)).expect("planned");
+    let answer = learner.registry.lease("b", GameKind::SelfPlay, 9, now).expect("leases");
+    assert_eq!((answer.leases.len(), answer.waiting_for), (3, Some("self-play games in hand to finish")));
+    learner.registry.plan_self_play(None).expect("planned");
+    let answer = learner.registry.lease("b", GameKind::SelfPlay, 9, now).expect("leases");
+    assert_eq!((answer.leases.len(), answer.waiting_for), (0, Some("self-play to begin")));
+}
+
+#[test]
+fn a_full_disk_costs_no_ply() {
+    let run_dir = tempfile::tempdir().expect("a directory");
+    let (learner, now) = (start(run_dir.path()), Instant::now());
+    let leases = learner.registry.lease("a", GameKind::SelfPlay, 200, now).expect("leases").leases;
+    learner.store.limit_pages(1).expect("bounded to what is there");
+    let play = |game_id| learner.registry.report("a", &plies(game_id, &DRAW), now);
+    let failed: Vec<u64> = leases.iter().map(|lease| lease.game_id).filter(|game_id| play(*game_id).is_err()).collect();
+    assert!(failed.len() > 100, "200 games do not fit: {}", failed.len());
+    let error = play(failed[0]).expect_err("full");
+    assert!(error.to_string().contains("full"), "{error}");
+    assert_stored(&learner, failed[0], &[], GameState::Open);
+    let (failed_count, stored_count) = (failed.len() as u64, 200 - failed.len() as u64);
+    let progress = learner.registry.progress();
+    assert_eq!((progress.finished_self_play_count, progress.open_self_play_count), (stored_count, failed_count));
+    assert_eq!(learner.replay.position_count(), stored_count * 9);
+    assert!((0..100).any(|_| learner.registry.lease("z", GameKind::SelfPlay, 50, now).is_err()), "no new games");
+
+    learner.store.limit_pages(1_000_000).expect("there is room again");
+    for game_id in failed {
+        assert_eq!(play(game_id).expect("the same report works now"), vec![PlyStatus::Accepted; 9]);
+        assert_stored(&learner, game_id, &DRAW, GameState::Finished);
+    }
+    assert_eq!(learner.registry.progress().finished_self_play_count, 200);
+    assert_eq!(learner.replay.position_count(), 1000);
+    assert_eq!(learner.registry.lease("z", GameKind::SelfPlay, 50, now).expect("leases").leases.len(), 50);
+}
+
+#[test]
+fn a_game_that_does_not_replay_is_quarantined() {
+    let run_dir = tempfile::tempdir().expect("a directory");
+    let (learner, now) = (start(run_dir.path()), Instant::now());
+    let games: Vec<u64> = (0..4).map(|_| lease_one(&learner, "a", now)).collect();
+    for game_id in &games[..2] {
+        report(&learner, "a", &plies(*game_id, &WHITE_WINS), now);
+    }
+    for game_id in &games[2..] {
+        report(&learner, "a", &plies(*game_id, &DRAW)[..5], now);
+    }
+    drop(learner);
+    let connection = rusqlite::Connection::open(run_dir.path().join("alveare.db")).expect("opens");
+    for sql in [
+        format!("UPDATE plies SET move_text = 'a3' WHERE ply = 3 AND game_id = {}", games[0]),
+        format!("DELETE FROM plies WHERE ply = 2 AND game_id = {}", games[2]),
+        format!("UPDATE plies SET policy_target = x'010203' WHERE ply = 2 AND game_id = {}", games[3]),
+    ] {
+        assert_eq!(connection.execute(&sql, []).expect("tampered"), 1);
+    }
+    drop(connection);
+    let learner = start(run_dir.path());
+    assert_eq!(learner.replay.position_count(), 5);
+    let progress = learner.registry.progress();
+    assert_eq!((progress.open_self_play_count, progress.counters.quarantined_game_count), (0, 2));
+    let reader = learner.store.reader().expect("a reader");
+    assert_eq!(reader.quarantined_count().expect("readable"), 3);
+    assert!(is_lost(&report(&learner, "a", &plies(games[2], &DRAW)[5..], now)[0]));
+}
+
+#[test]
+fn statistics_tell_of_draws_and_openings() {
+    let run_dir = tempfile::tempdir().expect("a directory");
+    let (learner, now) = (start(run_dir.path()), Instant::now());
+    for moves in [&WHITE_WINS[..], &DRAW, &DRAW, &BLACK_WINS] {
+        let game_id = lease_one(&learner, "a", now);
+        report(&learner, "a", &plies(game_id, moves), now);
+    }
+    let statistics = learner.store.reader().expect("a reader").statistics(1, 4).expect("readable");
+    assert_eq!((statistics.game_count, statistics.draw_count, statistics.cut_off_count), (3, 2, 0));
+    assert_eq!((statistics.mean_ply_count, statistics.distinct_opening_count, statistics.sample_count), (8.0, 2, 24));
+}
+
+#[test]
+fn sampling_after_a_restart_is_sampling_as_if_there_was_none() {
+    let run_dir = tempfile::tempdir().expect("a directory");
+    let (learner, now) = (start(run_dir.path()), Instant::now());
+    let play = |learner: &TicTacToeLearner, moves: &[&str]| {
+        let game_id = lease_one(learner, "a", now);
+        report(learner, "a", &plies(game_id, moves), now);
+    };
+    for moves in [&WHITE_WINS[..], &DRAW, &BLACK_WINS, &DRAW] {
+        play(&learner, moves);
+    }
+    let batches = |learner: &TicTacToeLearner, window| {
+        let mut sampler = BatchSampler::new(encoding());
+        let mut batch = TrainingBatch::default();
+        let mut planes = Vec::new();
+        for step in 0..10 {
+            sampler.sample(&learner.replay, window, 32, seed_of_step(11, step), &mut batch).expect("a batch");
+            assert_eq!((batch.input.len(), batch.value_targets.len()), (32, 32));
+            planes.push((batch.input.planes.clone(), batch.policy_targets.clone(), batch.value_targets.clone()));
+        }
+        planes
+    };
+    let window = learner.replay.fix_window(3);
+    assert_eq!(window.len(), 20);
+    let before = batches(&learner, window);
+    for _ in 0..2 {
+        play(&learner, &WHITE_WINS);
+    }
+    assert_eq!(batches(&learner, window), before);
+    drop(learner);
+    let learner = start(run_dir.path());
+    let (buffer, report) = rebuild(&encoding(), &learner.store, 20, 3).expect("rebuilt");
+    assert_eq!(report.game_count, 6);
+    let learner = TicTacToeLearner { replay: learner::replay::SharedReplay::new(buffer).into(), ..learner };
+    let window = learner.replay.fix_window(3);
+    assert_eq!(window.len(), 20);
+    assert_eq!(batches(&learner, window), before);
+}
+
+fn gate_plan(game_count: u32) -> GatePlan {
+    GatePlan {
+        candidate_id: 2,
+        best_id: 1,
+        iteration: 1,
+        settings: GateSettings { game_count, promotion_score: 0.55 },
+        opening_plies: 2,
+        search: SearchSettings::default().for_match(100),
+    }
+}
+
+fn add_networks(learner: &TicTacToeLearner) {
+    let network = |network_id| NewNetwork { network_id, file: "f".into(), sha256: "s".into(), training_step: 0 };
+    let changes =
+        vec![Change::AddNetwork(network(1)), Change::Promote { network_id: 1 }, Change::AddNetwork(network(2))];
+    learner.store.write(changes).expect("stored");
+}
+
+/// Plays a leased game with the first legal moves, or so that the candidate wins if that is wanted.
+fn play_gate_game(learner: &TicTacToeLearner, worker_id: &str, now: Instant) -> bool {
+    use shared::game::Game;
+    use shared::game::tictactoe::TicTacToe;
+    let leases = learner.registry.lease(worker_id, GameKind::Gate, 1, now).expect("a lease").leases;
+    let Some(lease) = leases.into_iter().next() else { return false };
+    let mut position = TicTacToe.initial_position();
+    let mut texts = lease.moves.clone();
+    for text in &lease.moves {
+        let mv = TicTacToe.parse_move(&position, text).expect("legal");
+        TicTacToe.play(&mut position, mv);
+    }
+    let mut moves = Vec::new();
+    while TicTacToe.outcome(&position).is_none() {
+        moves.clear();
+        TicTacToe.legal_moves(&position, &mut moves);
+        let winning = moves.iter().copied().find(|mv| {
+            let mut next = position;
+            TicTacToe.play(&mut next, *mv);
+            TicTacToe.outcome(&next).is_some()
+        });
+        // The candidate takes a win, the other does not see any.
+        let candidate = if lease.white_network_id == 2 { Side::White } else { Side::Black };
+        let mv = if TicTacToe.side_to_move(&position) == candidate {
+            winning.unwrap_or(moves[0])
+        } else {
+            moves.iter().copied().rev().find(|mv| Some(*mv) != winning).unwrap_or(moves[0])
+        };
+        texts.push(TicTacToe.format_move(&position, mv));
+        TicTacToe.play(&mut position, mv);
+    }
+    let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+    let mut reported = plies(lease.game_id, &texts);
+    for ply in &mut reported {
+        ply.record.policy_target = None;
+    }
+    let statuses = report(learner, worker_id, &reported[lease.opening_ply_count as usize..], now);
+    assert!(statuses.iter().all(|status| *status == PlyStatus::Accepted), "{statuses:?}");
+    true
+}
+
+#[test]
+fn a_gate_is_played_resumed_and_decided() {
+    let run_dir = tempfile::tempdir().expect("a directory");
+    let (learner, now) = (start(run_dir.path()), Instant::now());
+    add_networks(&learner);
+    let begun = learner.registry.begin_gate(&gate_plan(40)).expect("begun");
+    assert_eq!((begun.pair_count, begun.distinct_opening_count, begun.verdict), (20, 12, None));
+    for _ in 0..7 {
+        assert!(play_gate_game(&learner, "e", now));
+    }
+    let before = learner.registry.gate_report(2).expect("a report");
+    assert_eq!(before.score.game_count(), 7);
+    let after = crash_copy(run_dir.path());
+    let learner = start(after.path());
+    // No gate game is given out before its gate is taken up again.
+    assert!(!play_gate_game(&learner, "e", now));
+    let resumed = learner.registry.begin_gate(&gate_plan(40)).expect("resumed");
+    assert_eq!(resumed, before);
+    assert_eq!(learner.registry.progress().open_gate_count, 33);
+    while play_gate_game(&learner, "e", now) {}
+    let decided = learner.registry.gate_report(2).expect("a report");
+    assert_eq!(decided.verdict, Some(Verdict::Promoted), "{decided:?}");
+    assert!(decided.score.game_count() < 40, "the verdict falls as soon as nothing can change it");
+    assert!(decided.distinct_game_count > 1 && decided.distinct_game_count <= decided.score.game_count());
+    learner.store.write(vec![Change::Promote { network_id: 2 }]).expect("promoted");
+    learner.registry.close_gate(2);
+    assert_eq!(learner.registry.progress().open_gate_count, 0);
+    let reader = learner.store.reader().expect("a reader");
+    assert_eq!(reader.best_network().expect("readable").map(|row| row.generation), Some(Some(1)));
+    let games = reader.gate_games(2).expect("readable");
+    let count = |state| games.iter().filter(|game| game.state == state).count() as u32;
+    assert_eq!(count(GameState::Finished), decided.score.game_count());
+    assert_eq!(count(GameState::Abandoned), 40 - decided.score.game_count());
+    assert_eq!(learner.replay.position_count(), 0, "gate games are not learned from");
+}
+
+#[test]
+fn the_games_of_a_pair_start_alike_with_colours_swapped() {
+    let run_dir = tempfile::tempdir().expect("a directory");
+    let (learner, now) = (start(run_dir.path()), Instant::now());
+    add_networks(&learner);
+    learner.registry.begin_gate(&gate_plan(24)).expect("begun");
+    let leases = learner.registry.lease("e", GameKind::Gate, 100, now).expect("leases").leases;
+    assert_eq!(leases.len(), 24);
+    for pair in leases.chunks(2) {
+        assert_eq!((&pair[0].moves, pair[0].opening_ply_count), (&pair[1].moves, 2));
+        assert_eq!([pair[0].white_network_id, pair[0].black_network_id], [2, 1]);
+        assert_eq!([pair[1].white_network_id, pair[1].black_network_id], [1, 2]);
+        assert_ne!(pair[0].seed, pair[1].seed);
+    }
+    // Someone who gets no self-play game for it: kinds do not mix.
+    assert!(
+        learner.registry.lease("s", GameKind::SelfPlay, 1, now).expect("leases").leases[0].kind == GameKind::SelfPlay
+    );
+}
+
+#[test]
+fn two_threads_report_the_same_game_and_it_counts_once() {
+    let run_dir = tempfile::tempdir().expect("a directory");
+    let (learner, now) = (start(run_dir.path()), Instant::now());
+    for _ in 0..20 {
+        let game_id = lease_one(&learner, "a", now);
+        let game = plies(game_id, &DRAW);
+        std::thread::scope(|scope| {
+            for _ in 0..2 {
+                scope.spawn(|| {
+                    assert_eq!(report(&learner, "a", &game[..5], now), vec![PlyStatus::Accepted; 5]);
+                    assert_eq!(report(&learner, "a", &game, now), vec![PlyStatus::Accepted; 9]);
+                });
+            }
+        });
+    }
+    assert_eq!(learner.registry.progress().finished_self_play_count, 20);
+    assert_eq!(learner.replay.position_count(), 180);
+}
+
+#[test]
+fn improper_requests_are_errors() {
+    let run_dir = tempfile::tempdir().expect("a directory");
+    let (learner, now) = (start_with(encoding(), run_dir.path()), Instant::now());
+    assert!(learner.registry.lease("", GameKind::SelfPlay, 1, now).is_err());
+    assert!(learner.registry.renew(&"x".repeat(129), &[], now).is_err());
+    let too_many = vec![plies(1, &["a1"])[0].clone(); 5000];
+    assert!(learner.registry.report("a", &too_many, now).is_err());
+    assert!(is_lost(&report(&learner, "a", &plies(77, &["a1"]), now)[0]));
+    assert!(learner.registry.begin_gate(&gate_plan(7)).is_err());
+    assert!(learner.registry.gate_report(2).is_err());
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    /// Whatever workers say, how often and in which order: plies form one legal game, which counts once.
+    #[test]
+    fn a_game_counts_once_whatever_is_reported(
+        steps in prop::collection::vec((0..2usize, 0..3usize, 0..9usize, 1..6usize, 0..40u64), 1..40),
+        crash_at in 0..40usize,
+    ) {
+        let run_dir = tempfile::tempdir().expect("a directory");
+        let mut learner = start(run_dir.path());
+        let mut copies = Vec::new();
+        let mut now = Instant::now();
+        let game_id = lease_one(&learner, "w0", now);
+        let mut acknowledged: Vec<Option<String>> = vec![None; 9];
+        for (number, (worker, line, from, count, seconds)) in steps.into_iter().enumerate() {
+            if number == crash_at {
+                let copy = crash_copy(copies.last().map_or(run_dir.path(), tempfile::TempDir::path));
+                learner = start(copy.path());
+                copies.push(copy);
+            }
+            now += Duration::from_secs(seconds);
+            let worker = ["w0", "w1"][worker];
+            let lines: [&[&str]; 3] = [&WHITE_WINS, &BLACK_WINS, &DRAW];
+            let game = plies(game_id, lines[line]);
+            let chosen = &game[from.min(game.len() - 1)..(from + count).min(game.len())];
+            if seconds % 3 == 0 {
+                learner.registry.lease(worker, GameKind::SelfPlay, 1, now).expect("a lease");
+            }
+            for (ply, status) in chosen.iter().zip(report(&learner, worker, chosen, now)) {
+                if status == PlyStatus::Accepted {
+                    let text = ply.record.move_text.clone();
+                    let known = acknowledged[ply.ply as usize].get_or_insert(text.clone());
+                    prop_assert_eq!(&*known, &text);
+                }
+            }
+        }
+        let stored = learner.store.reader().expect("a reader").game(game_id).expect("readable").expect("there");
+        let texts: Vec<Option<String>> = stored.record.plies.iter().map(|ply| Some(ply.move_text.clone())).collect();
+        prop_assert_eq!(&acknowledged[..texts.len()], &texts[..]);
+        prop_assert!(acknowledged[texts.len()..].iter().all(Option::is_none));
+        let is_over = stored.state == GameState::Finished;
+        prop_assert_eq!(learner.registry.progress().finished_self_play_count, u64::from(is_over));
+        prop_assert_eq!(learner.replay.position_count(), if is_over { texts.len() as u64 } else { 0 });
+    }
+}

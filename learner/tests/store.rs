@@ -1,0 +1,236 @@
+//! The store: what is acknowledged is there after a crash, and what contradicts itself is refused.
+
+mod common;
+
+use common::{crash_copy, run_row};
+use learner::store::{
+    Change, CheckpointRow, GameKind, GameState, IterationRow, MetricRow, NetworkState, NewGame, NewNetwork, RunRow,
+    Store, StoreError,
+};
+use shared::record::PlyRecord;
+
+fn open(run_dir: &std::path::Path) -> Store {
+    Store::open(run_dir, &run_row()).expect("the store opens")
+}
+
+fn network(network_id: u32) -> NewNetwork {
+    NewNetwork { network_id, file: format!("network-{network_id}.safetensors"), sha256: "00".into(), training_step: 7 }
+}
+
+fn game(game_id: u64) -> NewGame {
+    NewGame {
+        game_id,
+        kind: GameKind::SelfPlay,
+        iteration: 1,
+        pair_index: None,
+        candidate_id: None,
+        white_network_id: 0,
+        black_network_id: 0,
+        seed: u64::MAX - game_id,
+        settings: "{}".into(),
+        opening: vec!["b2".into(), "a1".into()],
+    }
+}
+
+fn ply(game_id: u64, ply: u32, move_text: &str) -> Change {
+    Change::AddPly { game_id, ply, record: PlyRecord { move_text: move_text.into(), ..PlyRecord::default() } }
+}
+
+#[test]
+fn what_is_acknowledged_is_there_after_a_crash() {
+    let run_dir = tempfile::tempdir().expect("a directory");
+    let store = open(run_dir.path());
+    store.write(vec![Change::CreateGame(game(5)), ply(5, 2, "c3")]).expect("stored");
+    let after = crash_copy(run_dir.path());
+    let reader = open(after.path()).reader().expect("a reader");
+    let stored = reader.game(5).expect("readable").expect("there");
+    assert_eq!((stored.game, stored.state), (game(5), GameState::Open));
+    let moves: Vec<&str> = stored.record.plies.iter().map(|ply| ply.move_text.as_str()).collect();
+    assert_eq!((moves.as_slice(), stored.record.opening_ply_count), (&["b2", "a1", "c3"][..], 2));
+}
+
+#[test]
+fn a_run_directory_has_one_learner() {
+    let run_dir = tempfile::tempdir().expect("a directory");
+    let first = open(run_dir.path());
+    let second = Store::open(run_dir.path(), &run_row());
+    assert!(matches!(second, Err(StoreError::Locked { .. })), "{second:?}");
+    drop(first);
+    open(run_dir.path());
+}
+
+#[test]
+fn a_later_schema_is_refused_in_words() {
+    let run_dir = tempfile::tempdir().expect("a directory");
+    drop(open(run_dir.path()));
+    let connection = rusqlite::Connection::open(run_dir.path().join("alveare.db")).expect("opens");
+    connection.pragma_update(None, "user_version", 99).expect("set");
+    drop(connection);
+    let error = Store::open(run_dir.path(), &run_row()).expect_err("too new");
+    assert_eq!(error.to_string(), "the store has schema version 99, this program knows up to 1: use a newer program");
+}
+
+#[test]
+fn a_run_keeps_its_game_and_takes_a_new_config() {
+    let run_dir = tempfile::tempdir().expect("a directory");
+    drop(open(run_dir.path()));
+    let other = RunRow { game: r#"{"name":"hive"}"#.into(), ..run_row() };
+    let error = Store::open(run_dir.path(), &other).expect_err("another game");
+    assert!(matches!(error, StoreError::OtherGame { .. }), "{error}");
+    let again = RunRow {
+        run_id: "not this".into(),
+        game: r#"{ "name": "tictactoe" }"#.into(),
+        config: r#"{"a":1}"#.into(),
+        seed: 5,
+        ..run_row()
+    };
+    let store = Store::open(run_dir.path(), &again).expect("the same game");
+    assert_eq!(store.run(), &RunRow { config: r#"{"a":1}"#.into(), ..run_row() });
+    assert_eq!(&store.reader().expect("a reader").run().expect("a run"), store.run());
+}
+
+#[test]
+fn changes_of_one_submission_are_made_together_or_not_at_all() {
+    let run_dir = tempfile::tempdir().expect("a directory");
+    let store = open(run_dir.path());
+    let acks: Vec<_> = [
+        vec![Change::CreateGame(game(1))],
+        vec![Change::CreateGame(game(2)), ply(2, 2, "c3"), ply(2, 2, "c2")],
+        vec![Change::CreateGame(game(3))],
+    ]
+    .map(|changes| store.submit(changes).expect("queued"))
+    .into();
+    let results: Vec<_> = acks.into_iter().map(learner::store::Ack::wait).collect();
+    assert!(matches!(results.as_slice(), [Ok(()), Err(StoreError::Refused { .. }), Ok(())]), "{results:?}");
+    assert_eq!(store.reader().expect("a reader").open_game_ids().expect("readable"), [1, 3]);
+}
+
+#[test]
+fn a_promotion_is_one_step_and_the_generation_only_rises() {
+    let run_dir = tempfile::tempdir().expect("a directory");
+    let store = open(run_dir.path());
+    store.write((1..=3).map(|id| Change::AddNetwork(network(id))).collect()).expect("stored");
+    let mut gate_game = NewGame { kind: GameKind::Gate, candidate_id: Some(2), pair_index: Some(0), ..game(9) };
+    gate_game.white_network_id = 2;
+    store.write(vec![Change::CreateGame(gate_game)]).expect("stored");
+    store.write(vec![Change::Promote { network_id: 1 }]).expect("the first network reigns");
+    store.write(vec![Change::Promote { network_id: 2 }]).expect("the second follows");
+    store.write(vec![Change::Reject { network_id: 3 }]).expect("the third does not");
+    // A former best cannot come back, and the failed promotion takes nothing away from the best.
+    for network_id in [1, 2, 3, 4] {
+        let error = store.write(vec![Change::Promote { network_id }]).expect_err("no candidate");
+        assert!(matches!(error, StoreError::Refused { .. }), "{error}");
+    }
+    let after = crash_copy(run_dir.path());
+    let reader = open(after.path()).reader().expect("a reader");
+    let states: Vec<_> = reader.networks().expect("readable").iter().map(|row| (row.state, row.generation)).collect();
+    assert_eq!(
+        states,
+        [(NetworkState::FormerBest, Some(0)), (NetworkState::Best, Some(1)), (NetworkState::Rejected, None)]
+    );
+    assert_eq!(reader.best_network().expect("readable").map(|row| row.network), Some(network(2)));
+    assert_eq!(reader.game(9).expect("readable").map(|game| game.state), Some(GameState::Abandoned));
+    let connection = rusqlite::Connection::open(run_dir.path().join("alveare.db")).expect("opens");
+    for sql in [
+        "UPDATE networks SET generation = 0 WHERE network_id = 2",
+        "UPDATE networks SET generation = 0, state = 'former_best' WHERE network_id = 3",
+        "UPDATE networks SET state = 'best' WHERE network_id = 1",
+    ] {
+        assert!(connection.execute(sql, []).is_err(), "{sql}");
+    }
+}
+
+#[test]
+fn a_full_disk_is_an_error_and_not_the_end() {
+    let run_dir = tempfile::tempdir().expect("a directory");
+    let store = open(run_dir.path());
+    store.limit_pages(60).expect("bounded");
+    let big = |game_id| NewGame { settings: "x".repeat(50_000), ..game(game_id) };
+    let failed: Vec<u64> =
+        (1..=10).filter(|game_id| store.write(vec![Change::CreateGame(big(*game_id))]).is_err()).collect();
+    assert!(!failed.is_empty() && failed[0] > 1, "{failed:?}");
+    let error = store.write(vec![Change::CreateGame(big(failed[0]))]).expect_err("full");
+    assert!(error.is_retryable() && error.to_string().contains("full"), "{error}");
+    store.limit_pages(100_000).expect("there is room again");
+    for game_id in &failed {
+        store.write(vec![Change::CreateGame(big(*game_id))]).expect("the same call works now");
+    }
+    let after = crash_copy(run_dir.path());
+    let game_ids = open(after.path()).reader().expect("a reader").open_game_ids().expect("readable");
+    assert_eq!(game_ids, (1..=10).collect::<Vec<u64>>());
+}
+
+#[test]
+fn many_threads_share_commits() {
+    let run_dir = tempfile::tempdir().expect("a directory");
+    let store = open(run_dir.path());
+    std::thread::scope(|scope| {
+        for thread in 0..8 {
+            let store = &store;
+            scope.spawn(move || {
+                for number in 0..25 {
+                    store.write(vec![Change::CreateGame(game(1 + thread * 25 + number))]).expect("stored");
+                }
+            });
+        }
+    });
+    let game_ids = store.reader().expect("a reader").open_game_ids().expect("readable");
+    assert_eq!(game_ids, (1..=200).collect::<Vec<u64>>());
+}
+
+#[test]
+fn iterations_checkpoints_and_metrics_are_kept() {
+    let run_dir = tempfile::tempdir().expect("a directory");
+    let store = open(run_dir.path());
+    let mut iteration = IterationRow { number: 3, state: "training".into(), ..IterationRow::default() };
+    store.write(vec![Change::PutIteration(iteration.clone())]).expect("stored");
+    iteration.window_finish_number = Some(256);
+    iteration.training_step_end = Some(1000);
+    iteration.is_finished = true;
+    let checkpoint =
+        |step| CheckpointRow { training_step: step, file: format!("{step}.ck"), sha256: "ab".into(), iteration: 3 };
+    let metric = |value| MetricRow { name: "loss".into(), value, step: 5 };
+    store
+        .write(vec![
+            Change::PutIteration(iteration.clone()),
+            Change::PutCheckpoint(checkpoint(500)),
+            Change::PutCheckpoint(checkpoint(1000)),
+            Change::RemoveCheckpoint { training_step: 500 },
+            Change::AddMetric(metric(1.5)),
+            Change::AddMetric(metric(f64::NAN)),
+        ])
+        .expect("stored");
+    let reader = store.reader().expect("a reader");
+    assert_eq!(reader.last_iteration().expect("readable"), Some(iteration));
+    assert_eq!(reader.checkpoints().expect("readable"), [checkpoint(1000)]);
+    let connection = rusqlite::Connection::open(run_dir.path().join("alveare.db")).expect("opens");
+    let counts: (u32, u32) = connection
+        .query_row("SELECT count(*), count(value) FROM metrics", [], |row| Ok((row.get(0)?, row.get(1)?)))
+        .expect("readable");
+    assert_eq!(counts, (2, 1));
+}
+
+#[test]
+fn the_questions_of_the_documentation_can_be_asked() {
+    let run_dir = tempfile::tempdir().expect("a directory");
+    let store = open(run_dir.path());
+    store.write(vec![Change::CreateGame(game(1)), ply(1, 2, "c3")]).expect("stored");
+    let connection = rusqlite::Connection::open(run_dir.path().join("alveare.db")).expect("opens");
+    let page = include_str!("../../docs/store.md");
+    let block = page.split("```sql").nth(1).and_then(|rest| rest.split("```").next()).expect("a block of questions");
+    let questions: Vec<&str> = block.split_inclusive(';').filter(|question| question.contains("SELECT")).collect();
+    assert_eq!(questions.len(), 4);
+    let rows: Vec<usize> = questions
+        .iter()
+        .map(|question| {
+            let mut statement = connection.prepare(question).unwrap_or_else(|error| panic!("{question}: {error}"));
+            let mut rows = statement.query([]).expect("an answer");
+            let mut count = 0;
+            while rows.next().expect("a row").is_some() {
+                count += 1;
+            }
+            count
+        })
+        .collect();
+    assert_eq!(rows, [0, 1, 3, 0]);
+}
