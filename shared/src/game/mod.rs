@@ -4,6 +4,7 @@
 //! Which games exist is told in [`catalog`] alone.
 
 pub mod catalog;
+pub mod conformance;
 pub mod hive;
 pub mod tictactoe;
 mod value;

@@ -1,0 +1,334 @@
+//! The laws of [`Game`] and [`Encoding`], checked on seeded random games. A harness for tests: it panics with the
+//! law that is broken, the game's seed and ply.
+
+use std::collections::HashMap;
+
+use rand::{Rng, RngExt, SeedableRng};
+use rand_pcg::Pcg64Mcg;
+
+use super::{Game, MoveError, Side};
+use crate::encoding::{Encoding, Mv, NetworkInput, Pos, Symmetry};
+
+/// Plies after which a random game is given up.
+const PLIES_MAX: u32 = 1000;
+
+/// Plays `game_count` random games from `seed` on and checks the laws of [`Game`] at every ply.
+///
+/// # Panics
+/// If a law is broken.
+pub fn check_game<G: Game>(game: &G, seed: u64, game_count: u32) {
+    for number in 0..u64::from(game_count) {
+        let mut place = Place { seed: seed.wrapping_add(number), ply: 0 };
+        let mut walk = Walk::new(game, place.seed);
+        let mut stale = game.initial_position();
+        while let Some(mv) = walk.choose() {
+            check_position(game, &walk.position, &walk.moves, &place);
+            check_copies(game, &walk.position, &mut stale, mv, &place);
+            walk.advance(mv);
+            place.ply += 1;
+        }
+        check_position(game, &walk.position, &walk.moves, &place);
+        check_replay(game, &walk, &place);
+    }
+}
+
+/// Plays `game_count` random games from `seed` on and checks the laws of [`Encoding`] at every ply.
+///
+/// # Panics
+/// If a law is broken.
+pub fn check_encoding<E: Encoding>(encoding: &E, seed: u64, game_count: u32) {
+    let game = encoding.game();
+    for number in 0..u64::from(game_count) {
+        let mut place = Place { seed: seed.wrapping_add(number), ply: 0 };
+        let mut walk = Walk::new(game, place.seed);
+        let mut unpacked = game.initial_position();
+        while let Some(mv) = walk.choose() {
+            check_indices(encoding, &walk.position, &walk.moves, &place);
+            check_packing(encoding, &walk.position, &walk.moves, &mut unpacked, &place);
+            check_mutations(encoding, &walk.position, &mut walk.random, &place);
+            check_symmetries(encoding, &walk.position, &walk.moves, mv, &place);
+            walk.advance(mv);
+            place.ply += 1;
+        }
+    }
+}
+
+/// Where a law is checked, for messages.
+#[derive(Debug)]
+struct Place {
+    seed: u64,
+    ply: u32,
+}
+
+/// A random game under way.
+struct Walk<'a, G: Game> {
+    game: &'a G,
+    position: G::Position,
+    moves: Vec<G::Move>,
+    /// What was played, as text too.
+    played: Vec<(G::Move, String)>,
+    random: Pcg64Mcg,
+}
+
+impl<'a, G: Game> Walk<'a, G> {
+    fn new(game: &'a G, seed: u64) -> Self {
+        let position = game.initial_position();
+        let moves = moves_of(game, &position);
+        Self { game, position, moves, played: vec![], random: Pcg64Mcg::seed_from_u64(seed) }
+    }
+
+    fn choose(&mut self) -> Option<G::Move> {
+        let is_over = self.moves.is_empty() || self.played.len() as u32 >= PLIES_MAX;
+        (!is_over).then(|| self.moves[self.random.random_range(0..self.moves.len())])
+    }
+
+    fn advance(&mut self, mv: G::Move) {
+        self.played.push((mv, self.game.format_move(&self.position, mv)));
+        self.game.play(&mut self.position, mv);
+        self.moves = moves_of(self.game, &self.position);
+    }
+}
+
+fn moves_of<G: Game>(game: &G, position: &G::Position) -> Vec<G::Move> {
+    let mut moves = vec![];
+    game.legal_moves(position, &mut moves);
+    moves
+}
+
+fn check_position<G: Game>(game: &G, position: &G::Position, moves: &[G::Move], place: &Place) {
+    let is_over = game.outcome(position).is_some();
+    assert_eq!(is_over, moves.is_empty(), "{place:?}: a position has an outcome or at least one move, never both");
+    assert!(!game.is_cut_off(position) || is_over, "{place:?}: a game that is cut off is over");
+    assert_eq!(game.ply(position), place.ply, "{place:?}: the ply counts the moves played");
+    let side = if place.ply.is_multiple_of(2) { Side::White } else { Side::Black };
+    assert_eq!(game.side_to_move(position), side, "{place:?}: sides alternate, White begins");
+    let mut appended = vec![];
+    for mv in moves {
+        assert!(!appended.contains(mv), "{place:?}: {mv:?} is listed twice");
+        appended.push(*mv);
+    }
+    game.legal_moves(position, &mut appended);
+    assert_eq!(appended[moves.len()..], *moves, "{place:?}: moves are appended, in an order that never changes");
+    check_texts(game, position, moves, place);
+}
+
+fn check_texts<G: Game>(game: &G, position: &G::Position, moves: &[G::Move], place: &Place) {
+    for mv in moves {
+        let text = game.format_move(position, *mv);
+        assert_eq!(game.parse_move(position, &text), Ok(*mv), "{place:?}: {text:?} is read as it was written");
+    }
+    for text in ["", " ", "\0", "no such move", "é☃", "wQ wQ wQ", "99", "-", "\\", &"x".repeat(1000)] {
+        if let Ok(mv) = game.parse_move(position, text) {
+            assert!(moves.contains(&mv), "{place:?}: {text:?} is read as {mv:?}, which is not legal");
+        }
+    }
+    if game.outcome(position).is_some() {
+        let read = game.parse_move(position, "no such move");
+        assert!(matches!(read, Err(MoveError::GameOver { .. })), "{place:?}: no move is read after the end");
+    }
+}
+
+/// A copy is independent of the original, whatever its memory held, and plays on like it.
+fn check_copies<G: Game>(game: &G, position: &G::Position, stale: &mut G::Position, mv: G::Move, place: &Place) {
+    let before = Seen::of(game, position);
+    let mut copy = position.clone();
+    game.play(&mut copy, mv);
+    assert_eq!(Seen::of(game, position), before, "{place:?}: playing on a copy leaves the original alone");
+    stale.clone_from(position);
+    assert_eq!(Seen::of(game, stale), before, "{place:?}: clone_from gives an equal position");
+    game.play(stale, mv);
+    assert_eq!(Seen::of(game, stale), Seen::of(game, &copy), "{place:?}: copies play on alike");
+}
+
+/// The same moves give the same positions, whether played on move by move or read from text.
+fn check_replay<G: Game>(game: &G, walk: &Walk<'_, G>, place: &Place) {
+    let mut position = game.initial_position();
+    for (ply, (mv, text)) in walk.played.iter().enumerate() {
+        assert!(game.outcome(&position).is_none(), "{place:?}: the outcome at ply {ply} came only when replayed");
+        assert_eq!(game.parse_move(&position, text), Ok(*mv), "{place:?}: {text:?} at ply {ply} is read as played");
+        game.play(&mut position, *mv);
+    }
+    assert_eq!(Seen::of(game, &position), Seen::of(game, &walk.position), "{place:?}: a game replays to the same end");
+}
+
+/// All that the contract shows of a position.
+#[derive(Debug, PartialEq)]
+struct Seen<M> {
+    moves: Vec<M>,
+    outcome: Option<super::Outcome>,
+    side: Side,
+    ply: u32,
+    hash: u64,
+    is_cut_off: bool,
+}
+
+impl<M: Copy> Seen<M> {
+    fn of<G: Game<Move = M>>(game: &G, position: &G::Position) -> Self {
+        Self {
+            moves: moves_of(game, position),
+            outcome: game.outcome(position),
+            side: game.side_to_move(position),
+            ply: game.ply(position),
+            hash: game.hash(position),
+            is_cut_off: game.is_cut_off(position),
+        }
+    }
+}
+
+fn planes_of<E: Encoding>(encoding: &E, position: &Pos<E>) -> Vec<f32> {
+    // Whatever was there before must not shine through.
+    let mut planes = vec![f32::NAN; encoding.plane_shape().len()];
+    encoding.encode(position, &mut planes);
+    planes
+}
+
+fn indices_of<E: Encoding>(encoding: &E, position: &Pos<E>, moves: &[Mv<E>]) -> Vec<u16> {
+    let mut indices = vec![];
+    encoding.policy_indices(position, moves, &mut indices);
+    indices
+}
+
+fn check_indices<E: Encoding>(encoding: &E, position: &Pos<E>, moves: &[Mv<E>], place: &Place) {
+    let planes = planes_of(encoding, position);
+    assert!(planes.iter().all(|number| number.is_finite()), "{place:?}: planes are finite and written in full");
+    let indices = indices_of(encoding, position, moves);
+    assert_eq!(indices.len(), moves.len(), "{place:?}: a policy index for each move");
+    let mut seen = HashMap::new();
+    for (index, mv) in indices.iter().zip(moves) {
+        assert!(usize::from(*index) < encoding.policy_size(), "{place:?}: index {index} of {mv:?} is out of range");
+        if let Some(other) = seen.insert(*index, *mv) {
+            panic!("{place:?}: {mv:?} and {other:?} have the same index {index}");
+        }
+    }
+    let mut input = NetworkInput::default();
+    let pushed = input.push(encoding, position, &indices);
+    assert_eq!(pushed, Ok(()), "{place:?}: legal indices name cells");
+    assert_eq!(input.cells.len(), moves.len(), "{place:?}: cells for each move");
+    check_foreign_indices(encoding, position, place);
+}
+
+/// Any index a peer may send is answered or refused, and a refusal adds nothing to the batch.
+fn check_foreign_indices<E: Encoding>(encoding: &E, position: &Pos<E>, place: &Place) {
+    let step = encoding.policy_size() / 97 + 1;
+    let mut cells = vec![];
+    for index in (0..encoding.policy_size()).step_by(step).map(|index| index as u16) {
+        cells.clear();
+        if encoding.move_cells(position, &[index], &mut cells).is_ok() {
+            assert_eq!(cells.len(), 1, "{place:?}: one entry for index {index}");
+        }
+    }
+    let too_large = u16::try_from(encoding.policy_size()).ok();
+    for index in too_large.into_iter().chain([u16::MAX]) {
+        let mut input = NetworkInput::default();
+        assert!(input.push(encoding, position, &[index]).is_err(), "{place:?}: index {index} is refused");
+        assert!(input.cells.is_empty() && input.is_empty(), "{place:?}: what is refused leaves nothing behind");
+    }
+}
+
+fn check_packing<E: Encoding>(encoding: &E, position: &Pos<E>, moves: &[Mv<E>], unpacked: &mut Pos<E>, place: &Place) {
+    let bytes = packed(encoding, position);
+    assert_eq!(encoding.unpack(&bytes, unpacked), Ok(()), "{place:?}: what was packed is read");
+    let read = moves_of(encoding.game(), unpacked);
+    assert_eq!(read, moves, "{place:?}: the same moves in the same order after packing");
+    assert_eq!(
+        planes_of(encoding, unpacked),
+        planes_of(encoding, position),
+        "{place:?}: the same planes after packing"
+    );
+    let indices = indices_of(encoding, position, moves);
+    assert_eq!(indices_of(encoding, unpacked, &read), indices, "{place:?}: the same indices after packing");
+    assert_eq!(packed(encoding, unpacked), bytes, "{place:?}: packing again gives the same bytes");
+}
+
+fn packed<E: Encoding>(encoding: &E, position: &Pos<E>) -> Vec<u8> {
+    let mut bytes = vec![];
+    encoding.pack(position, &mut bytes);
+    bytes
+}
+
+/// Damaged bytes are refused or read as some position that can be encoded; nothing panics.
+fn check_mutations<E: Encoding>(encoding: &E, position: &Pos<E>, random: &mut impl Rng, place: &Place) {
+    let bytes = packed(encoding, position);
+    let mut target = position.clone();
+    for length in 0..bytes.len() {
+        assert!(encoding.unpack(&bytes[..length], &mut target).is_err(), "{place:?}: cut off at {length} is refused");
+    }
+    let longer = [&bytes[..], &[0]].concat();
+    assert!(encoding.unpack(&longer, &mut target).is_err(), "{place:?}: one byte too many is refused");
+    for _ in 0..8 {
+        let mut damaged = bytes.clone();
+        for _ in 0..random.random_range(1..4) {
+            let at = random.random_range(0..damaged.len());
+            damaged[at] = random.random();
+        }
+        if encoding.unpack(&damaged, &mut target).is_ok() {
+            let moves = moves_of(encoding.game(), &target);
+            let _ = indices_of(encoding, &target, &moves);
+            assert!(planes_of(encoding, &target).iter().all(|number| number.is_finite()), "{place:?}: {damaged:?}");
+        }
+    }
+}
+
+fn check_symmetries<E: Encoding>(encoding: &E, position: &Pos<E>, moves: &[Mv<E>], played: Mv<E>, place: &Place) {
+    let identity = encoding.transform(position, Symmetry(0));
+    assert_eq!(planes_of(encoding, &identity), planes_of(encoding, position), "{place:?}: symmetry 0 changes nothing");
+    for symmetry in (0..encoding.symmetry_count()).map(Symmetry) {
+        check_symmetry(encoding, position, moves, symmetry, place);
+        check_play_commutes(encoding, position, played, symmetry, place);
+    }
+    assert_same_orbit(encoding, position, place);
+}
+
+/// The moves of the turned position are the turned moves.
+fn check_symmetry<E: Encoding>(encoding: &E, position: &Pos<E>, moves: &[Mv<E>], symmetry: Symmetry, place: &Place) {
+    let game = encoding.game();
+    let turned = encoding.transform(position, symmetry);
+    let turned_moves = moves_of(game, &turned);
+    assert_eq!(turned_moves.len(), moves.len(), "{place:?} {symmetry:?}: as many moves when turned");
+    for mv in moves {
+        let turned_move = encoding.transform_move(position, symmetry, *mv);
+        assert!(turned_moves.contains(&turned_move), "{place:?} {symmetry:?}: {mv:?} as {turned_move:?} is not legal");
+    }
+    assert_eq!(game.side_to_move(&turned), game.side_to_move(position), "{place:?} {symmetry:?}: the same side moves");
+    assert_eq!(game.ply(&turned), game.ply(position), "{place:?} {symmetry:?}: the same ply");
+    check_indices(encoding, &turned, &turned_moves, place);
+}
+
+/// Turning and playing may change places.
+fn check_play_commutes<E: Encoding>(encoding: &E, position: &Pos<E>, mv: Mv<E>, symmetry: Symmetry, place: &Place) {
+    let game = encoding.game();
+    let mut turned_first = encoding.transform(position, symmetry);
+    game.play(&mut turned_first, encoding.transform_move(position, symmetry, mv));
+    let mut after = position.clone();
+    game.play(&mut after, mv);
+    let turned_last = encoding.transform(&after, symmetry);
+    let planes = planes_of(encoding, &turned_first);
+    assert_eq!(planes, planes_of(encoding, &turned_last), "{place:?} {symmetry:?}: turned, then {mv:?}: other planes");
+    if game.outcome(&after).is_none() {
+        let first = sorted_indices(encoding, &turned_first);
+        let last = sorted_indices(encoding, &turned_last);
+        assert_eq!(first, last, "{place:?} {symmetry:?}: turned, then {mv:?}: other moves");
+    }
+}
+
+fn sorted_indices<E: Encoding>(encoding: &E, position: &Pos<E>) -> Vec<u16> {
+    let mut indices = indices_of(encoding, position, &moves_of(encoding.game(), position));
+    indices.sort_unstable();
+    indices
+}
+
+/// The symmetries are a group: turning all turned positions gives the same positions again.
+fn assert_same_orbit<E: Encoding>(encoding: &E, position: &Pos<E>, place: &Place) {
+    let orbit = orbit(encoding, position);
+    let last = Symmetry(encoding.symmetry_count() - 1);
+    let of_turned = self::orbit(encoding, &encoding.transform(position, last));
+    assert_eq!(orbit, of_turned, "{place:?}: {last:?} of a position has other symmetries");
+}
+
+fn orbit<E: Encoding>(encoding: &E, position: &Pos<E>) -> Vec<Vec<u32>> {
+    let turned = (0..encoding.symmetry_count()).map(|symmetry| encoding.transform(position, Symmetry(symmetry)));
+    let bits = |planes: Vec<f32>| planes.into_iter().map(f32::to_bits).collect();
+    let mut orbit: Vec<Vec<u32>> = turned.map(|turned| bits(planes_of(encoding, &turned))).collect();
+    orbit.sort_unstable();
+    orbit
+}
