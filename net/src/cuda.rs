@@ -1,9 +1,15 @@
-//! One binary for machines with and without a GPU.
+//! What libtorch and the libraries below it want to find when the program starts.
 //!
-//! Programs are linked to libtorch's processor half. Its CUDA half, `libtorch_cuda.so`, registers itself when it is
-//! opened, and that must be before the first torch call. This project writes no `unsafe` code, so it cannot call
-//! `dlopen`; the dynamic linker does it instead: [`preload`] starts the program once more in its own place (same
-//! process id, same arguments) with `LD_PRELOAD` naming the library.
+//! **One binary for machines with and without a GPU.** Programs are linked to libtorch's processor half. Its CUDA half,
+//! `libtorch_cuda.so`, registers itself when it is opened, and that must be before the first torch call. This project
+//! writes no `unsafe` code, so it cannot call `dlopen`; the dynamic linker does it instead, through `LD_PRELOAD`.
+//!
+//! **Sharing a processor.** OpenMP's threads wait for each other by spinning: beside actors that use the same cores,
+//! two threads then answered a quarter of the positions that they did with `OMP_WAIT_POLICY=passive`. And glibc gives the memory of
+//! each large tensor back to the system and asks for it anew: a quarter of a training step.
+//!
+//! All of that is read once, at the start of a process. So [`preload`] starts the program once more in its own place:
+//! same process id, same arguments.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::process::CommandExt;
@@ -13,43 +19,57 @@ use std::process::Command;
 use crate::{DeviceChoice, NetError};
 
 /// Set in the environment of the second start, so that there is never a third.
-const ALREADY: &str = "ALVEARE_CUDA_PRELOADED";
+const ALREADY: &str = "ALVEARE_RESTARTED";
 
-/// Makes the GPUs visible: call it first thing in `main`, before threads, files and the first torch call.
+/// Variables set unless the user has set them, and their values.
+const DEFAULTS: [(&str, &str); 3] = [
+    ("OMP_WAIT_POLICY", "passive"),
+    // 4 GiB: tensors come from the heap, and the heap is kept.
+    ("MALLOC_MMAP_THRESHOLD_", "4294967296"),
+    ("MALLOC_TRIM_THRESHOLD_", "4294967296"),
+];
+
+/// Makes the GPUs visible (unless `wanted` is the processor, or libtorch has no CUDA half) and sets what the libraries
+/// read at their start. Call it first thing in `main`, before threads, files and the first torch call.
 ///
-/// Returns at once if `wanted` is the processor, if the folder of libtorch holds no `libtorch_cuda.so`, or if the
-/// library is already preloaded. Otherwise it does not return: the program starts anew.
+/// The first time it does not return: the program starts anew. The second time it returns at once.
 ///
 /// # Errors
 /// [`NetError::Device`] if the program cannot be started anew.
 pub fn preload(wanted: DeviceChoice) -> Result<(), NetError> {
-    if wanted == DeviceChoice::Cpu || std::env::var_os(ALREADY).is_some() {
+    if std::env::var_os(ALREADY).is_some() {
         return Ok(());
     }
-    let Some(library) = cuda_library() else { return Ok(()) };
-    let Some(list) = preload_list(&library, std::env::var_os("LD_PRELOAD").as_deref()) else { return Ok(()) };
     let refused = |error: std::io::Error| NetError::Device {
         device: wanted.to_string(),
-        reason: format!("cannot start anew with {}: {error}", library.display()),
+        reason: format!("the program cannot start itself anew: {error}"),
     };
     let program = std::env::current_exe().map_err(refused)?;
     let mut arguments = std::env::args_os();
     let mut command = Command::new(&program);
     command.arg0(arguments.next().unwrap_or_else(|| program.clone().into()));
-    Err(refused(command.args(arguments).env("LD_PRELOAD", list).env(ALREADY, "1").exec()))
+    command.args(arguments).env(ALREADY, "1");
+    command.envs(DEFAULTS.iter().filter(|(name, _)| std::env::var_os(name).is_none()).copied());
+    if wanted != DeviceChoice::Cpu
+        && let Some(library) = cuda_library()
+    {
+        command.env("LD_PRELOAD", preload_list(&library, std::env::var_os("LD_PRELOAD").as_deref()));
+    }
+    Err(refused(command.exec()))
 }
 
-/// Returns the new value of `LD_PRELOAD`, or `None` if it names the library already.
-fn preload_list(library: &Path, current: Option<&OsStr>) -> Option<OsString> {
+/// Returns the new value of `LD_PRELOAD`: what was there, and the library.
+fn preload_list(library: &Path, current: Option<&OsStr>) -> OsString {
+    let current = current.unwrap_or_default();
+    if current.to_string_lossy().contains("libtorch_cuda.so") {
+        return current.to_owned();
+    }
     let mut list = library.as_os_str().to_owned();
-    if let Some(current) = current.filter(|current| !current.is_empty()) {
-        if current.to_string_lossy().contains("libtorch_cuda.so") {
-            return None;
-        }
+    if !current.is_empty() {
         list.push(":");
         list.push(current);
     }
-    Some(list)
+    list
 }
 
 /// Finds `libtorch_cuda.so` beside the `libtorch_cpu.so` that this program is linked to.
@@ -82,8 +102,9 @@ mod tests {
     #[test]
     fn other_preloads_are_kept_and_ours_is_not_repeated() {
         let library = Path::new("/t/libtorch_cuda.so");
-        assert_eq!(preload_list(library, None).unwrap(), "/t/libtorch_cuda.so");
-        assert_eq!(preload_list(library, Some(OsStr::new("/a.so"))).unwrap(), "/t/libtorch_cuda.so:/a.so");
-        assert_eq!(preload_list(library, Some(OsStr::new("/x/libtorch_cuda.so"))), None);
+        assert_eq!(preload_list(library, None), "/t/libtorch_cuda.so");
+        assert_eq!(preload_list(library, Some(OsStr::new("/a.so"))), "/t/libtorch_cuda.so:/a.so");
+        let ours = OsStr::new("/x/libtorch_cuda.so");
+        assert_eq!(preload_list(library, Some(ours)), ours);
     }
 }
