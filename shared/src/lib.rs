@@ -6,6 +6,7 @@
 pub mod encoding;
 pub mod game;
 pub mod gate;
+pub mod notation;
 pub mod record;
 pub mod search;
 pub mod wire;

@@ -91,4 +91,24 @@ impl Cell {
         let (q, r) = direction.step();
         Self::from_axial(self.q() as i32 + q as i32, self.r() as i32 + r as i32)
     }
+
+    /// Returns the neighbour in direction number `direction`, 0..6, by a table.
+    pub(super) fn step(self, direction: usize) -> Self {
+        Self(NEIGHBOURS[self.0 as usize & (Self::COUNT - 1)][direction & 7])
+    }
 }
+
+/// Neighbours of every cell; two unused columns make the index a mask.
+static NEIGHBOURS: [[u16; 8]; Cell::COUNT] = {
+    let mut table = [[0; 8]; Cell::COUNT];
+    let mut index = 0;
+    while index < Cell::COUNT {
+        let mut direction = 0;
+        while direction < 6 {
+            table[index][direction] = Cell(index as u16).neighbour(Direction::ALL[direction]).0;
+            direction += 1;
+        }
+        index += 1;
+    }
+    table
+};

@@ -1,0 +1,3 @@
+//! How people and other programs write moves and games.
+
+pub mod uhp;
