@@ -1,7 +1,19 @@
-//! The learner's memory: the store of a run, the games that workers play for it, and the replay buffer.
+//! The learner: owns the games, the networks and the GPU of a run.
 //!
-//! Everything here is synchronous and knows neither gRPC nor tensors; services and pipeline are in the program.
+//! `store`, `games` and `replay` are its memory: synchronous, and they know neither gRPC nor tensors. `inference` and
+//! `trainer` each own their tensors on a thread of their own. `services` translates messages, `pipeline` decides what
+//! comes next, and `run` puts everything together.
 
+mod best;
+pub mod config;
+mod durable;
+mod files;
 pub mod games;
+pub mod inference;
+pub mod inquire;
+mod pipeline;
 pub mod replay;
+pub mod run;
+mod services;
 pub mod store;
+mod trainer;

@@ -1,2 +1,108 @@
-//! placeholder
-fn main() {}
+//! The program `learner`: reads its configuration, opens its port, runs, and drains.
+
+use std::process::ExitCode;
+
+use anyhow::Context;
+use clap::{Parser, Subcommand};
+use learner::config::LearnerConfig;
+use learner::{inquire, run};
+use runtime::config::{ConfigArgs, Sources, to_toml};
+use runtime::{exit, logging, shutdown};
+use tracing::info;
+
+/// Owns the GPU, the games and the networks of a training run.
+#[derive(Debug, Parser)]
+#[command(
+    version,
+    after_help = "Examples:\n  \
+        learner --config config/hive-cpu.toml --run-dir run        start a run, or go on with it\n  \
+        learner --config config/hive-4090.toml --set run.seed=7    change single keys\n  \
+        learner status --learner http://127.0.0.1:50051            ask a learner how far it is\n\n\
+        Exit codes: 0 after a clean stop, 1 after a failure, 64 for wrong usage or configuration.\n\
+        Environment: ALVEARE_LEARNER__SECTION__KEY sets section.key, below flags and above the file."
+)]
+struct Cli {
+    #[command(flatten)]
+    config: ConfigArgs,
+    /// Folder of the store, the networks and the checkpoints (run.dir).
+    #[arg(long, value_name = "DIR")]
+    run_dir: Option<String>,
+    /// Address to listen on (server.listen).
+    #[arg(long, value_name = "IP:PORT")]
+    listen: Option<String>,
+    /// File with the token that workers must show (server.token_file).
+    #[arg(long, value_name = "FILE")]
+    token_file: Option<String>,
+    /// Listen beyond this machine without a token (server.insecure).
+    #[arg(long)]
+    insecure: bool,
+    /// Stop after so many iterations, counted from this start (run.iterations).
+    #[arg(long, value_name = "N")]
+    iterations: Option<u32>,
+    /// Network that a new run starts from, as generation 0 (run.start_network).
+    #[arg(long, value_name = "FILE")]
+    resume: Option<String>,
+    /// human or json (log.format).
+    #[arg(long, value_name = "FORMAT")]
+    log_format: Option<String>,
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Asks a learner whether it serves; exit code 0 if it does.
+    Health(inquire::Target),
+    /// Asks a learner how far its run is.
+    Status(inquire::Target),
+}
+
+fn main() -> ExitCode {
+    let cli: Cli = exit::parse();
+    exit::run("learner", || match &cli.command {
+        Some(Command::Health(target)) => inquire::health(target),
+        Some(Command::Status(target)) => inquire::status(target),
+        None => start(&cli),
+    })
+}
+
+fn start(cli: &Cli) -> anyhow::Result<()> {
+    let mut args = cli.config.clone();
+    args.overrides.extend(overrides(cli));
+    let loaded = runtime::config::load::<LearnerConfig>(&Sources::new("learner", &args))?;
+    loaded.raw.check().map_err(|error| loaded.error(error))?;
+    let config = loaded.raw;
+    if args.print_config {
+        print!("{}", to_toml(&config));
+        return Ok(());
+    }
+    // Before threads, files and the first torch call: on a machine with a GPU the program starts anew.
+    net::cuda::preload(config.inference.device)?;
+    logging::init(&config.log)?;
+    info!(config = %serde_json::to_string(&config).context("show the configuration")?, "learner starts");
+    let tokio = tokio::runtime::Builder::new_multi_thread().enable_all().build().context("start tokio")?;
+    let stop = tokio.block_on(async { shutdown::on_signals() }).context("listen for signals")?;
+    let address = config.server.listen;
+    let listener = tokio.block_on(tokio::net::TcpListener::bind(address));
+    let listener = listener.with_context(|| format!("server.listen: open {address}"))?;
+    info!(address = %listener.local_addr()?, "listening");
+    let result = run::run(config, listener, &tokio, stop);
+    // Threads that wait for a peer must not keep the process.
+    tokio.shutdown_background();
+    result
+}
+
+/// The flags as keys of the configuration.
+fn overrides(cli: &Cli) -> Vec<(String, String)> {
+    let quoted = |text: &String| format!("{text:?}");
+    let flags = [
+        ("run.dir", cli.run_dir.as_ref().map(quoted)),
+        ("server.listen", cli.listen.as_ref().map(quoted)),
+        ("server.token_file", cli.token_file.as_ref().map(quoted)),
+        ("server.insecure", cli.insecure.then(|| "true".to_owned())),
+        ("run.iterations", cli.iterations.map(|count| count.to_string())),
+        ("run.start_network", cli.resume.as_ref().map(quoted)),
+        ("log.format", cli.log_format.as_ref().map(quoted)),
+    ];
+    flags.into_iter().filter_map(|(key, value)| Some((key.to_owned(), value?))).collect()
+}

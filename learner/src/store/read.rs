@@ -243,6 +243,14 @@ impl Reader {
         Ok(self.list(sql, [], read_iteration)?.pop())
     }
 
+    /// Returns the finish number up to which games have been learned from, 0 before the first training.
+    ///
+    /// # Errors
+    /// What the database says.
+    pub fn last_window_end(&self) -> Result<u64, StoreError> {
+        self.number("SELECT coalesce(max(window_finish_number), 0) FROM iterations")
+    }
+
     /// Returns all checkpoints, newest first.
     ///
     /// # Errors

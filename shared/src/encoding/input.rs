@@ -36,6 +36,14 @@ impl NetworkInput {
         self.move_ends.clear();
     }
 
+    /// Forgets all but the first `position_count` positions, which have `move_count` moves together.
+    pub fn truncate(&mut self, position_count: usize, move_count: usize, shape: PlaneShape) {
+        self.planes.truncate(position_count * shape.len());
+        self.policy_indices.truncate(move_count);
+        self.cells.truncate(move_count);
+        self.move_ends.truncate(position_count);
+    }
+
     /// Appends `position` with the moves named by `policy_indices`.
     ///
     /// # Errors

@@ -1,0 +1,317 @@
+//! The learner's configuration: one struct, every key checked by name before a port opens.
+//!
+//! Workers have no settings of their own about games, search or networks: the learner sends them.
+//! Each key's meaning, unit and source stand in `config/hive-original.toml`.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use net::{DeviceChoice, NetworkSettings};
+use runtime::logging::LogSettings;
+use serde::{Deserialize, Serialize};
+use shared::game::catalog::GameSpec;
+use shared::gate::GateSettings;
+use shared::search::SearchSettings;
+
+/// Everything a run is told.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LearnerConfig {
+    /// What is played.
+    pub game: GameSpec,
+    /// Where the run lives and how it starts.
+    pub run: RunConfig,
+    /// Who may connect, and how.
+    pub server: ServerConfig,
+    /// How games are made.
+    pub self_play: SelfPlayConfig,
+    /// How candidates are tested.
+    pub gate: GateConfig,
+    /// Shape of the network.
+    pub network: NetworkSettings,
+    /// How leaves are answered.
+    pub inference: InferenceConfig,
+    /// How the network learns.
+    pub training: TrainingConfig,
+    /// What it learns from.
+    pub replay: ReplayConfig,
+    /// When to warn.
+    pub alarms: AlarmConfig,
+    /// What is logged, and how.
+    #[serde(default)]
+    pub log: LogSettings,
+}
+
+/// The built-in default: the first description, to the letter.
+pub const DEFAULT_PRESET: &str = include_str!("../../config/hive-original.toml");
+
+impl Default for LearnerConfig {
+    fn default() -> Self {
+        toml::from_str(DEFAULT_PRESET).expect("the built-in preset is tested")
+    }
+}
+
+/// Where the run lives and how it starts.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RunConfig {
+    /// Folder of the store, the networks and the checkpoint.
+    pub dir: PathBuf,
+    /// Seed of everything random.
+    pub seed: u64,
+    /// Whether self-play goes on while the network trains and is gated.
+    pub pipeline: PipelineMode,
+    /// Iterations after which the learner stops, from this start on; 0 for none.
+    pub iterations: u32,
+    /// Network that a new run starts from, as generation 0; none: random weights.
+    pub start_network: Option<PathBuf>,
+}
+
+/// Whether self-play goes on while the network trains and is gated.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PipelineMode {
+    /// Self-play never stops.
+    Overlapped,
+    /// The textbook loop: self-play, then training, then the gate.
+    Lockstep,
+}
+
+/// Who may connect, and how.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ServerConfig {
+    /// Address to listen on.
+    pub listen: SocketAddr,
+    /// File with the token that workers must show; none: no token.
+    pub token_file: Option<PathBuf>,
+    /// Listen beyond this machine without a token.
+    pub insecure: bool,
+    /// How long a worker keeps a game without a word.
+    #[serde(with = "humantime_serde")]
+    pub lease: Duration,
+    /// Batches a worker's stream may have unanswered.
+    pub batches_in_flight_max: u32,
+    /// How long a stop waits for what is under way.
+    #[serde(with = "humantime_serde")]
+    pub drain_deadline: Duration,
+}
+
+/// How games are made.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SelfPlayConfig {
+    /// Finished games that make an iteration.
+    pub games_per_iteration: u32,
+    /// Simulations a move at generation 0; grows to `search.simulation_count`.
+    pub simulation_count_first: u32,
+    /// Generations until `search.simulation_count` is reached; 0: at once.
+    pub simulation_growth_generations: u32,
+    /// How a move is searched.
+    pub search: SearchSettings,
+}
+
+impl SelfPlayConfig {
+    /// Returns the search settings at `generation`: the number of simulations grows in a straight line.
+    #[must_use]
+    pub fn search_at(&self, generation: u32) -> SearchSettings {
+        let mut search = self.search.clone();
+        if generation < self.simulation_growth_generations {
+            let (first, full) = (f64::from(self.simulation_count_first), f64::from(search.simulation_count));
+            let share = f64::from(generation) / f64::from(self.simulation_growth_generations);
+            search.simulation_count = (first + (full - first) * share).round() as u32;
+        }
+        search
+    }
+}
+
+/// How candidates are tested.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GateConfig {
+    /// Games against the best network, in pairs with colours swapped; even.
+    pub game_count: u32,
+    /// Score from which the candidate is promoted; a draw counts as half.
+    pub promotion_score: f64,
+    /// Random plies that both games of a pair start with.
+    pub opening_plies: u32,
+    /// How a move is searched.
+    pub search: SearchSettings,
+}
+
+impl GateConfig {
+    /// Returns what decides the verdict.
+    #[must_use]
+    pub fn settings(&self) -> GateSettings {
+        GateSettings { game_count: self.game_count, promotion_score: self.promotion_score }
+    }
+}
+
+/// How leaves are answered.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct InferenceConfig {
+    /// `auto`, `cpu` or `cuda:N`.
+    pub device: DeviceChoice,
+    /// Threads of one evaluation on the CPU; 0: all cores.
+    pub threads: usize,
+    /// Leaves evaluated together at most.
+    pub batch_leaves_max: u32,
+    /// Sizes that batches are padded to, rising; none: not padded.
+    pub batch_sizes: Vec<usize>,
+    /// How long a batch waits for more leaves at most, in microseconds.
+    pub batch_wait_us_max: u64,
+    /// Batches that may wait; a worker whose batch does not fit waits.
+    pub queue_batches_max: usize,
+    /// Networks kept ready at once.
+    pub networks_max: usize,
+}
+
+/// How the network learns.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TrainingConfig {
+    /// `auto`, `cpu` or `cuda:N`.
+    pub device: DeviceChoice,
+    /// Threads of a step on the CPU; 0: all cores.
+    pub threads: usize,
+    /// Positions a step.
+    pub batch_size: u32,
+    /// Steps an iteration.
+    pub steps_per_iteration: u32,
+    /// Learning rate at the first step of the run.
+    pub learning_rate_max: f64,
+    /// Learning rate at its last.
+    pub learning_rate_min: f64,
+    /// Iterations over which the learning rate falls along a cosine.
+    pub iterations: u32,
+    /// Momentum of SGD.
+    pub momentum: f64,
+    /// Weight decay of SGD.
+    pub weight_decay: f64,
+    /// Weight of the value error beside the policy's cross-entropy.
+    pub value_loss_weight: f64,
+    /// Steps between two checkpoints.
+    pub checkpoint_steps: u32,
+}
+
+/// What the network learns from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ReplayConfig {
+    /// Positions kept: the newest.
+    pub position_count_max: u32,
+    /// Positions below which no training starts.
+    pub position_count_min: u32,
+}
+
+/// When to warn: Hive runs have died of draws without anyone noticing.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AlarmConfig {
+    /// Share of drawn games of an iteration.
+    pub draw_share_max: f64,
+    /// Share of games cut off at the ply limit.
+    pub cut_off_share_max: f64,
+    /// Share of games of an iteration whose first six plies no other game has.
+    pub distinct_opening_share_min: f64,
+}
+
+/// A value that cannot be.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{key}: {problem}")]
+pub struct ConfigError {
+    /// The key, in full.
+    pub key: String,
+    /// What is wrong with its value.
+    pub problem: String,
+}
+
+impl LearnerConfig {
+    /// Checks every value, so that nobody has to again.
+    ///
+    /// # Errors
+    /// [`ConfigError`] naming the first key that is impossible.
+    pub fn check(&self) -> Result<(), ConfigError> {
+        self.game.check().map_err(|error| split_key("game", &error.to_string()))?;
+        self.network.check().map_err(|error| split_key("network", &error.to_string()))?;
+        self.self_play.search.check().map_err(|error| split_key("self_play.search", &error.to_string()))?;
+        self.gate.search.check().map_err(|error| split_key("gate.search", &error.to_string()))?;
+        self.check_counts()?;
+        self.check_shares()?;
+        self.check_server()
+    }
+
+    fn check_counts(&self) -> Result<(), ConfigError> {
+        let counts = [
+            ("self_play.games_per_iteration", self.self_play.games_per_iteration),
+            ("self_play.simulation_count_first", self.self_play.simulation_count_first),
+            ("gate.game_count", self.gate.game_count),
+            ("server.batches_in_flight_max", self.server.batches_in_flight_max),
+            ("inference.batch_leaves_max", self.inference.batch_leaves_max),
+            ("inference.queue_batches_max", self.inference.queue_batches_max.min(1 << 20) as u32),
+            ("inference.networks_max", self.inference.networks_max.saturating_sub(1).min(1 << 20) as u32),
+            ("training.batch_size", self.training.batch_size),
+            ("training.steps_per_iteration", self.training.steps_per_iteration),
+            ("training.iterations", self.training.iterations),
+            ("training.checkpoint_steps", self.training.checkpoint_steps),
+            ("replay.position_count_max", self.replay.position_count_max),
+            ("replay.position_count_min", self.replay.position_count_min),
+        ];
+        for (key, count) in counts {
+            require(count >= 1, key, || "is too small".to_owned())?;
+        }
+        require(self.gate.game_count.is_multiple_of(2), "gate.game_count", || {
+            format!("{} is odd: games come in pairs", self.gate.game_count)
+        })?;
+        require(self.replay.position_count_min <= self.replay.position_count_max, "replay.position_count_min", || {
+            format!("{} is above replay.position_count_max", self.replay.position_count_min)
+        })?;
+        require(
+            self.inference.batch_sizes.is_sorted() && !self.inference.batch_sizes.contains(&0),
+            "inference.batch_sizes",
+            || "must rise, from 1 on".to_owned(),
+        )
+    }
+
+    fn check_shares(&self) -> Result<(), ConfigError> {
+        let shares = [
+            ("gate.promotion_score", self.gate.promotion_score),
+            ("training.momentum", self.training.momentum),
+            ("training.weight_decay", self.training.weight_decay),
+            ("alarms.draw_share_max", self.alarms.draw_share_max),
+            ("alarms.cut_off_share_max", self.alarms.cut_off_share_max),
+            ("alarms.distinct_opening_share_min", self.alarms.distinct_opening_share_min),
+        ];
+        for (key, share) in shares {
+            require((0.0..=1.0).contains(&share), key, || format!("{share} is not in 0..=1"))?;
+        }
+        let (min, max) = (self.training.learning_rate_min, self.training.learning_rate_max);
+        require(max > 0.0 && max < 10.0, "training.learning_rate_max", || format!("{max} is not in 0..10"))?;
+        require(min > 0.0 && min <= max, "training.learning_rate_min", || format!("{min} is not in 0..={max}"))?;
+        let weight = self.training.value_loss_weight;
+        require((0.0..=100.0).contains(&weight), "training.value_loss_weight", || format!("{weight} is not in 0..=100"))
+    }
+
+    fn check_server(&self) -> Result<(), ConfigError> {
+        let server = &self.server;
+        require(server.lease >= Duration::from_secs(1), "server.lease", || "is below 1s".to_owned())?;
+        let is_private = server.listen.ip().is_loopback();
+        require(is_private || server.token_file.is_some() || server.insecure, "server.listen", || {
+            format!("{} is open to other machines: set server.token_file, or server.insecure = true", server.listen)
+        })
+    }
+}
+
+fn require(is_fine: bool, key: &str, problem: impl FnOnce() -> String) -> Result<(), ConfigError> {
+    if is_fine { Ok(()) } else { Err(ConfigError { key: key.to_owned(), problem: problem() }) }
+}
+
+/// Puts `section` before the key that an inner error names as `key: problem`.
+fn split_key(section: &str, message: &str) -> ConfigError {
+    let (key, problem) = message.split_once(": ").unwrap_or(("", message));
+    let key = key.strip_prefix(section).unwrap_or(key).trim_start_matches('.');
+    let key = if key.is_empty() { section.to_owned() } else { format!("{section}.{key}") };
+    ConfigError { key, problem: problem.to_owned() }
+}

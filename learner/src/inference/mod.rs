@@ -1,0 +1,116 @@
+//! Answers the leaves of all workers: a bounded queue, a batcher, and one thread that owns the tensors.
+//!
+//! A batch takes whatever is queued, waits at most `batch_wait_us_max` for more, and never mixes networks.
+//! What a worker sends is checked here; a bad batch is answered with an error and costs nobody else anything.
+
+mod batcher;
+mod networks;
+mod queue;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use shared::encoding::{Encoding, NetworkInput};
+use tokio::sync::mpsc;
+
+pub use net::NetworkOutput;
+pub use networks::TorchEvaluator;
+
+use crate::best::BestNetwork;
+use batcher::Batcher;
+
+/// Answers positions with one of several networks. Owned by one thread.
+pub trait Evaluator {
+    /// Evaluates `input` with network `network_id` into `output`, whatever that held before.
+    ///
+    /// # Errors
+    /// A sentence for the worker: the network is not there, or the device failed.
+    fn evaluate(&mut self, network_id: u32, input: &NetworkInput, output: &mut NetworkOutput) -> Result<(), String>;
+}
+
+/// One batch of a worker, and where its answer goes.
+#[derive(Debug)]
+pub struct Job {
+    /// The leaves.
+    pub batch: proto::LeafBatch,
+    /// The place that is kept for the answer in the worker's stream: sending never waits.
+    pub answer: mpsc::OwnedPermit<proto::EvaluationBatch>,
+}
+
+/// How batches are made.
+#[derive(Debug, Clone, Copy)]
+pub struct BatchSettings {
+    /// Leaves evaluated together at most.
+    pub leaf_count_max: usize,
+    /// How long a batch waits for more leaves at most.
+    pub wait_max: Duration,
+    /// Batches that may wait; senders wait when it is full.
+    pub queue_length_max: usize,
+}
+
+/// What has been answered so far.
+#[derive(Debug, Default)]
+pub struct InferenceCounters {
+    /// Leaves answered.
+    pub evaluation_count: AtomicU64,
+    /// Evaluations of batches.
+    pub batch_count: AtomicU64,
+    /// Leaves whose priors became uniform.
+    pub uniform_prior_count: AtomicU64,
+    /// Batches refused: unreadable, or for a network that is not there.
+    pub refused_batch_count: AtomicU64,
+}
+
+impl InferenceCounters {
+    fn add(counter: &AtomicU64, count: usize) {
+        counter.fetch_add(count as u64, Ordering::Relaxed);
+    }
+}
+
+/// Where batches are handed in. The inference thread ends when the last handle is gone.
+#[derive(Debug, Clone)]
+pub struct InferenceHandle {
+    jobs: mpsc::Sender<Job>,
+    counters: Arc<InferenceCounters>,
+}
+
+impl InferenceHandle {
+    /// Starts the inference thread. `make_evaluator` runs on it, since one thread owns the tensors.
+    ///
+    /// # Errors
+    /// If the thread cannot be started, or the evaluator not be made.
+    pub fn start<E: Encoding, V: Evaluator>(
+        encoding: E,
+        settings: BatchSettings,
+        best: Arc<BestNetwork>,
+        make_evaluator: impl FnOnce() -> anyhow::Result<V> + Send + 'static,
+    ) -> anyhow::Result<Self> {
+        let (jobs, queue) = mpsc::channel(settings.queue_length_max);
+        let counters = Arc::new(InferenceCounters::default());
+        let (ready, is_ready) = std::sync::mpsc::sync_channel(1);
+        let thread_counters = Arc::clone(&counters);
+        std::thread::Builder::new().name("inference".to_owned()).spawn(move || match make_evaluator() {
+            Ok(evaluator) => {
+                let _ = ready.send(Ok(()));
+                Batcher::new(encoding, evaluator, settings, best, thread_counters).run(queue);
+            }
+            Err(error) => {
+                let _ = ready.send(Err(error));
+            }
+        })?;
+        is_ready.recv().map_err(|_| anyhow::anyhow!("the inference thread ended while it started"))??;
+        Ok(Self { jobs, counters })
+    }
+
+    /// Hands in a batch; waits while the queue is full. Returns false if the thread has ended.
+    pub async fn submit(&self, job: Job) -> bool {
+        self.jobs.send(job).await.is_ok()
+    }
+
+    /// Returns what has been answered so far.
+    #[must_use]
+    pub fn counters(&self) -> &InferenceCounters {
+        &self.counters
+    }
+}

@@ -1,0 +1,77 @@
+//! The networks that answer, loaded from their files when first asked for.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+
+use net::{Device, InferenceNetwork, Network, NetworkOutput, NetworkShape, Precision};
+use shared::encoding::NetworkInput;
+use tracing::info;
+
+use super::Evaluator;
+use crate::files::RunFiles;
+
+/// Keeps the networks used last ready on one device.
+pub struct TorchEvaluator {
+    files: RunFiles,
+    shape: NetworkShape,
+    device: Device,
+    batch_sizes: Vec<usize>,
+    network_count_max: usize,
+    ready: HashMap<u32, Ready>,
+    use_count: u64,
+}
+
+struct Ready {
+    network: InferenceNetwork,
+    last_use: u64,
+}
+
+impl TorchEvaluator {
+    /// Makes an evaluator with no network ready yet. Called on the thread that will own the tensors.
+    #[must_use]
+    pub fn new(
+        files: RunFiles,
+        shape: NetworkShape,
+        device: Device,
+        batch_sizes: Vec<usize>,
+        network_count_max: usize,
+    ) -> Self {
+        Self { files, shape, device, batch_sizes, network_count_max, ready: HashMap::new(), use_count: 0 }
+    }
+
+    fn ready(&mut self, network_id: u32) -> Result<&mut InferenceNetwork, String> {
+        self.use_count += 1;
+        if !self.ready.contains_key(&network_id) {
+            let network = self.load(self.files.network(network_id))?;
+            self.drop_oldest();
+            self.ready.insert(network_id, Ready { network, last_use: 0 });
+            info!(network_id, device = %self.device, "network ready");
+        }
+        let ready = self.ready.get_mut(&network_id).expect("inserted above if it was not there");
+        ready.last_use = self.use_count;
+        Ok(&mut ready.network)
+    }
+
+    fn load(&self, path: PathBuf) -> Result<InferenceNetwork, String> {
+        if !path.is_file() {
+            return Err(format!("there is no network file {}", path.display()));
+        }
+        let network = Network::load(&path, &self.shape, self.device).map_err(|error| error.to_string())?;
+        InferenceNetwork::new(&network, self.device, Precision::for_device(self.device), &self.batch_sizes)
+            .map_err(|error| error.to_string())
+    }
+
+    fn drop_oldest(&mut self) {
+        while self.ready.len() >= self.network_count_max {
+            let oldest = self.ready.iter().min_by_key(|(_, ready)| ready.last_use).map(|(id, _)| *id);
+            let Some(oldest) = oldest else { return };
+            self.ready.remove(&oldest);
+        }
+    }
+}
+
+impl Evaluator for TorchEvaluator {
+    fn evaluate(&mut self, network_id: u32, input: &NetworkInput, output: &mut NetworkOutput) -> Result<(), String> {
+        self.ready(network_id)?.evaluate(input, output).map_err(|error| error.to_string())
+    }
+}

@@ -1,0 +1,232 @@
+//! One run from start to stop: what is on disk is taken up, the threads are started, and stopped again.
+
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use anyhow::Context;
+use net::NetworkShape;
+use runtime::auth::Token;
+use shared::encoding::Encoding;
+use shared::game::catalog::GameVisitor;
+use tokio::net::TcpListener;
+use tokio_util::sync::CancellationToken;
+use tracing::info;
+
+use crate::best::BestNetwork;
+use crate::config::LearnerConfig;
+use crate::durable::DurableStore;
+use crate::files::RunFiles;
+use crate::games::{GameRegistry, RegistryLimits, mix_seed};
+use crate::inference::{BatchSettings, InferenceHandle, TorchEvaluator};
+use crate::pipeline::{Ended, Narrator, Pipeline};
+use crate::replay::{SharedReplay, rebuild};
+use crate::services::{InferenceService, RunStatus, Services, WorkersService, serve};
+use crate::store::{Reader, RunRow, Store};
+use crate::trainer::{TrainerHandle, TrainerParts, check_sha256, first_network};
+
+/// Streams of one machine share a connection; each thread of a worker may have its batches under way.
+const WORKER_THREADS_MAX: usize = 256;
+
+/// Runs until `stop` or the last iteration.
+///
+/// # Errors
+/// What makes it impossible to start or to go on, in words.
+pub fn run(
+    config: LearnerConfig,
+    listener: TcpListener,
+    tokio: &tokio::runtime::Runtime,
+    stop: CancellationToken,
+) -> anyhow::Result<()> {
+    let game = config.game.clone();
+    game.visit(Run { config, listener, tokio, stop })?
+}
+
+/// A run of a game that is still to be chosen.
+struct Run<'a> {
+    config: LearnerConfig,
+    listener: TcpListener,
+    tokio: &'a tokio::runtime::Runtime,
+    stop: CancellationToken,
+}
+
+/// What is on disk, taken up.
+struct TakenUp<E: Encoding> {
+    files: RunFiles,
+    shape: NetworkShape,
+    store: DurableStore,
+    replay: Arc<SharedReplay>,
+    registry: Arc<GameRegistry<E>>,
+    best: Arc<BestNetwork>,
+}
+
+impl GameVisitor for Run<'_> {
+    type Output = anyhow::Result<()>;
+
+    fn visit<E: Encoding>(self, encoding: E) -> anyhow::Result<()> {
+        let token = self.config.server.token_file.as_deref().map(Token::from_file).transpose()?;
+        let taken_up = take_up(&self.config, &encoding, &self.stop)?;
+        let inference = start_inference(&self.config, &encoding, &taken_up)?;
+        let status = Arc::new(RunStatus::default());
+        show_start(&status, &taken_up);
+        let pipeline = make_pipeline(&self.config, &encoding, &taken_up, &inference, &status, &self.stop)?;
+        let services = make_services(&self.config, &taken_up, inference, status, &self.stop);
+        let pipeline = std::thread::Builder::new().name("pipeline".to_owned()).spawn(move || pipeline.run())?;
+        let deadline = self.config.server.drain_deadline;
+        let served = self.tokio.block_on(serve(services, self.listener, token.as_ref(), self.stop.clone(), deadline));
+        // A server that failed stops the pipeline too.
+        self.stop.cancel();
+        let ended = pipeline.join().map_err(|_| anyhow::anyhow!("the pipeline thread died"))?;
+        served?;
+        match ended? {
+            Ended::Stopped => info!("stopped; started again, the run goes on from here"),
+            Ended::IterationsDone => info!("done"),
+        }
+        Ok(())
+    }
+}
+
+fn take_up<E: Encoding>(config: &LearnerConfig, encoding: &E, stop: &CancellationToken) -> anyhow::Result<TakenUp<E>> {
+    let files = RunFiles::new(&config.run.dir);
+    files.create().with_context(|| format!("create {}", files.dir().display()))?;
+    let store = Arc::new(Store::open(files.dir(), &run_row(config)?).context("open the store")?);
+    let durable = DurableStore::new(Arc::clone(&store), stop.clone());
+    let shape = NetworkShape::new(encoding, config.network);
+    let reader = store.reader()?;
+    if reader.best_network()?.is_none() {
+        let start = config.run.start_network.as_deref();
+        info!(from = ?start, "new run: making network 1, generation 0");
+        first_network(&files, &shape, store.run().seed, start, &durable).context("make the first network")?;
+    }
+    let best = Arc::new(take_up_best(&files, &reader)?);
+    let replay = Arc::new(fill_replay(config, encoding, &store, &reader)?);
+    let limits = RegistryLimits { lease: config.server.lease, ..RegistryLimits::default() };
+    let registry = GameRegistry::open(encoding.clone(), Arc::clone(&store), Arc::clone(&replay), limits);
+    let registry = Arc::new(registry.context("take up the games")?);
+    Ok(TakenUp { files, shape, store: durable, replay, registry, best })
+}
+
+fn take_up_best(files: &RunFiles, reader: &Reader) -> anyhow::Result<BestNetwork> {
+    let row = reader.best_network()?.context("the store names no best network")?;
+    check_sha256(&files.dir().join(&row.network.file), &row.network.sha256).context("best network")?;
+    let (network_id, generation) = (row.network.network_id, row.generation.unwrap_or(0));
+    info!(network_id, generation, training_step = row.network.training_step, "best network");
+    Ok(BestNetwork::new(network_id, generation))
+}
+
+fn fill_replay<E: Encoding>(
+    config: &LearnerConfig,
+    encoding: &E,
+    store: &Store,
+    reader: &Reader,
+) -> anyhow::Result<SharedReplay> {
+    let started_at = SystemTime::now();
+    // An iteration whose training was cut short must find the window that it had.
+    let open = reader.last_iteration()?.filter(|iteration| !iteration.is_finished);
+    let window_end = open.and_then(|iteration| iteration.window_finish_number).unwrap_or(u64::MAX);
+    let capacity = u64::from(config.replay.position_count_max);
+    let (buffer, report) = rebuild(encoding, store, capacity, window_end).context("rebuild the replay buffer")?;
+    let elapsed = started_at.elapsed().unwrap_or_default();
+    info!(
+        games = report.game_count,
+        positions = buffer.position_count(),
+        seconds = elapsed.as_secs_f32(),
+        "replay buffer rebuilt"
+    );
+    Ok(SharedReplay::new(buffer))
+}
+
+fn start_inference<E: Encoding>(
+    config: &LearnerConfig,
+    encoding: &E,
+    taken_up: &TakenUp<E>,
+) -> anyhow::Result<InferenceHandle> {
+    let (inference, files, shape) = (config.inference.clone(), taken_up.files.clone(), taken_up.shape);
+    let settings = BatchSettings {
+        leaf_count_max: inference.batch_leaves_max as usize,
+        wait_max: Duration::from_micros(inference.batch_wait_us_max),
+        queue_length_max: inference.queue_batches_max,
+    };
+    InferenceHandle::start(encoding.clone(), settings, Arc::clone(&taken_up.best), move || {
+        let device = net::open_device(inference.device)?;
+        if inference.threads > 0 {
+            net::set_threads(inference.threads);
+        }
+        Ok(TorchEvaluator::new(files, shape, device, inference.batch_sizes, inference.networks_max))
+    })
+}
+
+fn make_pipeline<E: Encoding>(
+    config: &LearnerConfig,
+    encoding: &E,
+    taken_up: &TakenUp<E>,
+    inference: &InferenceHandle,
+    status: &Arc<RunStatus>,
+    stop: &CancellationToken,
+) -> anyhow::Result<Pipeline<E>> {
+    let trainer = TrainerHandle::start(TrainerParts {
+        encoding: encoding.clone(),
+        config: config.clone(),
+        shape: taken_up.shape,
+        files: taken_up.files.clone(),
+        store: taken_up.store.clone(),
+        replay: Arc::clone(&taken_up.replay),
+        seed: taken_up.store.store().run().seed,
+        stop: stop.clone(),
+    })?;
+    let narrator = Narrator::new(
+        Arc::clone(status),
+        Arc::clone(&taken_up.registry),
+        Arc::clone(&taken_up.replay),
+        inference.clone(),
+        config.inference.batch_leaves_max,
+    );
+    Ok(Pipeline {
+        config: config.clone(),
+        registry: Arc::clone(&taken_up.registry),
+        store: taken_up.store.clone(),
+        trainer,
+        best: Arc::clone(&taken_up.best),
+        narrator,
+        stop: stop.clone(),
+    })
+}
+
+fn make_services<E: Encoding>(
+    config: &LearnerConfig,
+    taken_up: &TakenUp<E>,
+    inference: InferenceHandle,
+    status: Arc<RunStatus>,
+    stop: &CancellationToken,
+) -> Services<E> {
+    let in_flight_max = config.server.batches_in_flight_max as usize * WORKER_THREADS_MAX;
+    let (registry, best) = (Arc::clone(&taken_up.registry), Arc::clone(&taken_up.best));
+    Services {
+        workers: WorkersService::new(config.clone(), registry, best, Arc::clone(&status)),
+        inference: InferenceService::new(inference, in_flight_max, stop.clone()),
+        status,
+    }
+}
+
+fn show_start<E: Encoding>(status: &RunStatus, taken_up: &TakenUp<E>) {
+    let (best_network_id, generation) = taken_up.best.get();
+    let run_id = taken_up.store.store().run().run_id.clone();
+    status.update(|shown| {
+        shown.run_id = run_id;
+        shown.best_network_id = best_network_id;
+        shown.generation = generation;
+    });
+}
+
+/// Describes the run as the store keeps it.
+fn run_row(config: &LearnerConfig) -> anyhow::Result<RunRow> {
+    let now = SystemTime::now();
+    let since_epoch = now.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    let run_number = mix_seed(u64::from(std::process::id()), since_epoch.as_nanos() as u64);
+    Ok(RunRow {
+        run_id: format!("{run_number:016x}"),
+        created_at: humantime::format_rfc3339_seconds(now).to_string(),
+        game: serde_json::to_string(&config.game)?,
+        config: serde_json::to_string(config)?,
+        seed: config.run.seed,
+    })
+}

@@ -1,0 +1,64 @@
+//! The evaluation stream: batches of leaves in, evaluations out.
+
+use tokio::sync::mpsc;
+use tokio_stream::wrappers::ReceiverStream;
+use tokio_stream::{Stream, StreamExt};
+use tokio_util::sync::CancellationToken;
+use tonic::{Request, Response, Status, Streaming};
+use tracing::debug;
+
+use crate::inference::{InferenceHandle, Job};
+
+/// Serves `alveare.v1.Inference`.
+pub struct InferenceService {
+    inference: InferenceHandle,
+    /// Batches that one stream may have unanswered; more are not read before answers have left.
+    batches_in_flight_max: usize,
+    /// Ends the streams: workers come back when the learner does.
+    stop: CancellationToken,
+}
+
+impl InferenceService {
+    /// Makes the service.
+    #[must_use]
+    pub const fn new(inference: InferenceHandle, batches_in_flight_max: usize, stop: CancellationToken) -> Self {
+        Self { inference, batches_in_flight_max, stop }
+    }
+}
+
+#[tonic::async_trait]
+impl proto::inference_server::Inference for InferenceService {
+    type EvaluateLeavesStream = std::pin::Pin<Box<dyn Stream<Item = Result<proto::EvaluationBatch, Status>> + Send>>;
+
+    async fn evaluate_leaves(
+        &self,
+        request: Request<Streaming<proto::LeafBatch>>,
+    ) -> Result<Response<Self::EvaluateLeavesStream>, Status> {
+        let (answers, receiver) = mpsc::channel(self.batches_in_flight_max);
+        let reading = read_batches(request.into_inner(), self.inference.clone(), answers);
+        tokio::spawn(self.stop.clone().run_until_cancelled_owned(reading));
+        Ok(Response::new(Box::pin(ReceiverStream::new(receiver).map(Ok))))
+    }
+}
+
+/// Hands batches in until the worker or the inference thread is gone. Reads one only once there is room for its answer.
+async fn read_batches(
+    mut batches: Streaming<proto::LeafBatch>,
+    inference: InferenceHandle,
+    answers: mpsc::Sender<proto::EvaluationBatch>,
+) {
+    while let Ok(answer) = answers.clone().reserve_owned().await {
+        match batches.message().await {
+            Ok(Some(batch)) => {
+                if !inference.submit(Job { batch, answer }).await {
+                    return;
+                }
+            }
+            Ok(None) => return,
+            Err(status) => {
+                debug!(%status, "evaluation stream ended");
+                return;
+            }
+        }
+    }
+}

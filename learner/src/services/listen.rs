@@ -1,0 +1,79 @@
+//! The server: all services behind one token, health and reflection, and a drain with a deadline.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::Context;
+use proto::inference_server::InferenceServer;
+use proto::status_server::StatusServer;
+use proto::workers_server::WorkersServer;
+use runtime::auth::{ServerAuth, Token};
+use runtime::limits::{self, MESSAGE_BYTES_MAX};
+use shared::encoding::Encoding;
+use tokio::net::TcpListener;
+use tokio_stream::wrappers::TcpListenerStream;
+use tokio_util::sync::CancellationToken;
+use tonic::service::interceptor::InterceptedService;
+use tracing::{info, warn};
+
+use super::{InferenceService, RunStatus, StatusService, WorkersService};
+
+/// What is served.
+pub struct Services<E: Encoding> {
+    /// Leases and reports.
+    pub workers: WorkersService<E>,
+    /// Leaves.
+    pub inference: InferenceService,
+    /// The state of the run.
+    pub status: Arc<RunStatus>,
+}
+
+/// Serves until `stop`, then drains for at most `drain_deadline`.
+///
+/// # Errors
+/// What the socket says.
+pub async fn serve<E: Encoding>(
+    services: Services<E>,
+    listener: TcpListener,
+    token: Option<&Token>,
+    stop: CancellationToken,
+    drain_deadline: Duration,
+) -> anyhow::Result<()> {
+    let auth = ServerAuth::new(token);
+    let (health_reporter, health) = tonic_health::server::health_reporter();
+    health_reporter.set_serving::<WorkersServer<WorkersService<E>>>().await;
+    let reflection = tonic_reflection::server::Builder::configure()
+        .register_encoded_file_descriptor_set(proto::FILE_DESCRIPTOR_SET)
+        .build_v1()
+        .context("make the reflection service")?;
+    let workers = WorkersServer::new(services.workers)
+        .max_decoding_message_size(MESSAGE_BYTES_MAX)
+        .max_encoding_message_size(MESSAGE_BYTES_MAX);
+    let inference = InferenceServer::new(services.inference)
+        .max_decoding_message_size(MESSAGE_BYTES_MAX)
+        .max_encoding_message_size(MESSAGE_BYTES_MAX);
+    let status = StatusServer::new(StatusService(services.status));
+    let server = limits::server()
+        .add_service(health)
+        .add_service(reflection)
+        .add_service(InterceptedService::new(workers, auth.clone()))
+        .add_service(InterceptedService::new(inference, auth.clone()))
+        .add_service(InterceptedService::new(status, auth))
+        .serve_with_incoming_shutdown(TcpListenerStream::new(listener), stop.clone().cancelled_owned());
+    tokio::pin!(server);
+    tokio::select! {
+        ended = &mut server => return ended.context("serve"),
+        () = stop.cancelled() => {}
+    }
+    // Streams of workers do not end by themselves: they get a moment, then the process goes.
+    match tokio::time::timeout(drain_deadline, server).await {
+        Ok(ended) => {
+            info!("all workers have left");
+            ended.context("drain")
+        }
+        Err(_) => {
+            warn!(?drain_deadline, "workers still connected: leaving them");
+            Ok(())
+        }
+    }
+}

@@ -1,0 +1,97 @@
+//! What the run is doing: kept up by the pipeline and the services, shown to people and monitors.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use tonic::{Request, Response, Status};
+
+/// A worker without a word for so long is no longer counted.
+const WORKER_SILENCE_MAX: Duration = Duration::from_secs(120);
+/// Workers remembered at most: a peer that joins under ever new names must not fill the memory.
+const WORKER_COUNT_MAX: usize = 10_000;
+
+/// What is known of a worker.
+#[derive(Debug, Clone, Copy)]
+struct WorkerSeen {
+    kind: proto::WorkerKind,
+    at: Instant,
+}
+
+/// The state of the run, as shown.
+#[derive(Debug, Default)]
+pub struct RunStatus {
+    shown: Mutex<proto::GetStatusReply>,
+    workers: Mutex<HashMap<String, WorkerSeen>>,
+    counters: Mutex<BTreeMap<String, u64>>,
+}
+
+impl RunStatus {
+    /// Changes what is shown.
+    pub fn update(&self, change: impl FnOnce(&mut proto::GetStatusReply)) {
+        change(&mut lock(&self.shown));
+    }
+
+    /// Adds one to a named counter.
+    pub fn count(&self, name: &str) {
+        *lock(&self.counters).entry(name.to_owned()).or_default() += 1;
+    }
+
+    /// Notes that a worker joined.
+    pub fn see_worker(&self, worker_id: &str, kind: proto::WorkerKind, now: Instant) {
+        let mut workers = lock(&self.workers);
+        workers.retain(|_, seen| now.duration_since(seen.at) < WORKER_SILENCE_MAX);
+        if workers.len() < WORKER_COUNT_MAX {
+            workers.insert(worker_id.to_owned(), WorkerSeen { kind, at: now });
+        }
+    }
+
+    /// Notes that a worker is still there.
+    pub fn see_again(&self, worker_id: &str, now: Instant) {
+        if let Some(seen) = lock(&self.workers).get_mut(worker_id) {
+            seen.at = now;
+        }
+    }
+
+    /// Returns what a worker is, if it has joined.
+    #[must_use]
+    pub fn worker_kind(&self, worker_id: &str, now: Instant) -> Option<proto::WorkerKind> {
+        self.see_again(worker_id, now);
+        lock(&self.workers).get(worker_id).map(|seen| seen.kind)
+    }
+
+    /// Returns how many workers of a kind gave a sign of life lately.
+    #[must_use]
+    pub fn worker_count(&self, kind: proto::WorkerKind, now: Instant) -> u32 {
+        let is_here = |seen: &&WorkerSeen| seen.kind == kind && now.duration_since(seen.at) < WORKER_SILENCE_MAX;
+        lock(&self.workers).values().filter(is_here).count() as u32
+    }
+
+    /// Returns everything that is shown.
+    #[must_use]
+    pub fn reply(&self, now: Instant) -> proto::GetStatusReply {
+        let mut reply = lock(&self.shown).clone();
+        reply.actor_count = self.worker_count(proto::WorkerKind::Actor, now);
+        reply.evaluator_count = self.worker_count(proto::WorkerKind::Evaluator, now);
+        reply.counters.extend(lock(&self.counters).iter().map(|(name, count)| (name.clone(), *count)));
+        reply
+    }
+}
+
+/// Serves `alveare.v1.Status`.
+pub struct StatusService(pub Arc<RunStatus>);
+
+#[tonic::async_trait]
+impl proto::status_server::Status for StatusService {
+    async fn get_status(
+        &self,
+        _request: Request<proto::GetStatusRequest>,
+    ) -> Result<Response<proto::GetStatusReply>, Status> {
+        Ok(Response::new(self.0.reply(Instant::now())))
+    }
+}
+
+/// What is shown is plain numbers: a panic elsewhere leaves nothing half done in it.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,201 @@
+//! Joining, leases and ply reports. Calls that wait for the disk run on threads that may block.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use proto::ply_status::Code;
+use shared::encoding::Encoding;
+use shared::game::catalog::GameSpec;
+use shared::wire::{game_spec_to_proto, ply_from_proto, search_settings_to_proto};
+use tonic::{Request, Response, Status};
+use tracing::{info, warn};
+
+use super::status::RunStatus;
+use crate::best::BestNetwork;
+use crate::config::LearnerConfig;
+use crate::games::{GameRegistry, Lease, PlyStatus, RegistryError};
+use crate::store::GameKind;
+
+/// When a worker that got no game should ask again, in milliseconds.
+const RETRY_AFTER_MS: u32 = 1000;
+
+/// Serves `alveare.v1.Workers`.
+pub struct WorkersService<E: Encoding> {
+    game: GameSpec,
+    config: LearnerConfig,
+    registry: Arc<GameRegistry<E>>,
+    best: Arc<BestNetwork>,
+    status: Arc<RunStatus>,
+}
+
+impl<E: Encoding> WorkersService<E> {
+    /// Makes the service.
+    #[must_use]
+    pub fn new(
+        config: LearnerConfig,
+        registry: Arc<GameRegistry<E>>,
+        best: Arc<BestNetwork>,
+        status: Arc<RunStatus>,
+    ) -> Self {
+        Self { game: config.game.clone(), config, registry, best, status }
+    }
+
+    /// Runs what blocks where blocking is allowed.
+    async fn blocking<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&GameRegistry<E>) -> Result<T, RegistryError> + Send + 'static,
+    ) -> Result<T, Status> {
+        let registry = Arc::clone(&self.registry);
+        let done = tokio::task::spawn_blocking(move || work(&registry)).await;
+        done.map_err(|error| Status::internal(error.to_string()))?.map_err(|error| status_of(&error))
+    }
+}
+
+#[tonic::async_trait]
+impl<E: Encoding> proto::workers_server::Workers for WorkersService<E> {
+    async fn join(&self, request: Request<proto::JoinRequest>) -> Result<Response<proto::JoinReply>, Status> {
+        let request = request.into_inner();
+        let kind = proto::WorkerKind::try_from(request.kind).unwrap_or_default();
+        check_versions(&request)?;
+        if game_kind_of(kind).is_none() {
+            return Err(Status::invalid_argument(format!("worker kind {} is not known here", request.kind)));
+        }
+        info!(
+            worker_id = request.worker_id,
+            kind = kind.as_str_name(),
+            version = request.program_version,
+            "worker joined"
+        );
+        self.status.see_worker(&request.worker_id, kind, Instant::now());
+        let (best_network_id, generation) = self.best.get();
+        Ok(Response::new(proto::JoinReply {
+            game: Some(game_spec_to_proto(&self.game)),
+            lease_ms: u32::try_from(self.config.server.lease.as_millis()).unwrap_or(u32::MAX),
+            batches_in_flight_max: self.config.server.batches_in_flight_max,
+            batch_leaves_max: self.config.inference.batch_leaves_max,
+            best_network_id,
+            generation,
+        }))
+    }
+
+    async fn lease_games(
+        &self,
+        request: Request<proto::LeaseGamesRequest>,
+    ) -> Result<Response<proto::LeaseGamesReply>, Status> {
+        let request = request.into_inner();
+        let Some(kind) = self.status.worker_kind(&request.worker_id, Instant::now()).and_then(game_kind_of) else {
+            return Err(Status::failed_precondition("join first: this learner does not know the worker"));
+        };
+        let answer = self
+            .blocking(move |registry| registry.lease(&request.worker_id, kind, request.game_count, Instant::now()))
+            .await?;
+        Ok(Response::new(proto::LeaseGamesReply {
+            leases: answer.leases.iter().map(lease_to_proto).collect(),
+            waiting_for: answer.waiting_for.unwrap_or_default().to_owned(),
+            retry_after_ms: RETRY_AFTER_MS,
+        }))
+    }
+
+    async fn report_plies(
+        &self,
+        request: Request<proto::ReportPliesRequest>,
+    ) -> Result<Response<proto::ReportPliesReply>, Status> {
+        let request = request.into_inner();
+        self.status.see_again(&request.worker_id, Instant::now());
+        let (mut readable, mut statuses) = (Vec::new(), Vec::with_capacity(request.plies.len()));
+        for ply in &request.plies {
+            match ply_from_proto(ply) {
+                Ok(reported) => {
+                    readable.push(reported);
+                    statuses.push(None);
+                }
+                Err(error) => {
+                    self.status.count("unreadable_ply_count");
+                    warn!(game_id = ply.game_id, ply = ply.ply, %error, "ply refused");
+                    statuses.push(Some(PlyStatus::Refused { reason: error.to_string() }));
+                }
+            }
+        }
+        let worker_id = request.worker_id;
+        let reported = self.blocking(move |registry| registry.report(&worker_id, &readable, Instant::now())).await?;
+        let mut reported = reported.into_iter();
+        let merged = statuses.into_iter().filter_map(|status| status.or_else(|| reported.next()));
+        let statuses = request.plies.iter().zip(merged).map(|(ply, status)| status_to_proto(ply, status)).collect();
+        Ok(Response::new(proto::ReportPliesReply { statuses }))
+    }
+
+    async fn renew_leases(
+        &self,
+        request: Request<proto::RenewLeasesRequest>,
+    ) -> Result<Response<proto::RenewLeasesReply>, Status> {
+        let request = request.into_inner();
+        self.status.see_again(&request.worker_id, Instant::now());
+        let lost_game_ids = self
+            .blocking(move |registry| registry.renew(&request.worker_id, &request.game_ids, Instant::now()))
+            .await?;
+        Ok(Response::new(proto::RenewLeasesReply { lost_game_ids }))
+    }
+}
+
+fn check_versions(request: &proto::JoinRequest) -> Result<(), Status> {
+    let versions = [
+        ("protocol", request.protocol_version, proto::PROTOCOL_VERSION),
+        ("rules and encoding", request.domain_version, shared::DOMAIN_VERSION),
+    ];
+    for (what, theirs, ours) in versions {
+        if theirs != ours {
+            return Err(Status::failed_precondition(format!(
+                "{what} version {theirs} of the worker is not the learner's {ours}: run the same release on both sides"
+            )));
+        }
+    }
+    Ok(())
+}
+
+fn game_kind_of(kind: proto::WorkerKind) -> Option<GameKind> {
+    match kind {
+        proto::WorkerKind::Actor => Some(GameKind::SelfPlay),
+        proto::WorkerKind::Evaluator => Some(GameKind::Gate),
+        proto::WorkerKind::Unspecified => None,
+    }
+}
+
+fn lease_to_proto(lease: &Lease) -> proto::Lease {
+    let kind = match lease.kind {
+        GameKind::SelfPlay => proto::GameKind::SelfPlay,
+        GameKind::Gate => proto::GameKind::Gate,
+    };
+    proto::Lease {
+        game_id: lease.game_id,
+        kind: kind.into(),
+        white_network_id: lease.white_network_id,
+        black_network_id: lease.black_network_id,
+        seed: lease.seed,
+        search: Some(search_settings_to_proto(&lease.search)),
+        moves: lease.moves.clone(),
+        opening_ply_count: lease.opening_ply_count,
+    }
+}
+
+fn status_to_proto(ply: &proto::Ply, status: PlyStatus) -> proto::PlyStatus {
+    let (code, reason) = match status {
+        PlyStatus::Accepted => (Code::Accepted, String::new()),
+        PlyStatus::LeaseLost { reason } => (Code::LeaseLost, reason),
+        PlyStatus::Refused { reason } => (Code::Refused, reason),
+    };
+    proto::PlyStatus { game_id: ply.game_id, ply: ply.ply, code: code.into(), reason }
+}
+
+fn status_of(error: &RegistryError) -> Status {
+    match error {
+        RegistryError::TooManyPlies { .. } | RegistryError::WorkerId(_) | RegistryError::GateSettings(_) => {
+            Status::invalid_argument(error.to_string())
+        }
+        RegistryError::UnknownGate(_) => Status::failed_precondition(error.to_string()),
+        RegistryError::Store(store) if store.is_retryable() => {
+            warn!(%error, "report not stored: the worker will try again");
+            Status::unavailable(error.to_string())
+        }
+        RegistryError::Store(_) => Status::internal(error.to_string()),
+    }
+}

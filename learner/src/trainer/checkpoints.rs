@@ -1,0 +1,144 @@
+//! Finding the last whole checkpoint, writing the next, and making the first network of a run.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use anyhow::Context;
+use net::{Device, Network, NetworkShape, Trainer, TrainingSettings};
+use sha2::{Digest, Sha256};
+use tracing::{info, warn};
+
+use crate::durable::DurableStore;
+use crate::files::RunFiles;
+use crate::store::{Change, CheckpointRow, NewNetwork};
+
+/// Key of the number of roll-backs in a checkpoint.
+const ROLLBACK_COUNT: &str = "rollback_count";
+
+/// A trainer and what its checkpoint said besides.
+pub(super) struct Restored {
+    pub(super) trainer: Trainer,
+    pub(super) rollback_count: u32,
+}
+
+/// Where checkpoints are and what they are of.
+pub(super) struct Checkpoints {
+    pub(super) files: RunFiles,
+    pub(super) shape: NetworkShape,
+    pub(super) device: Device,
+    pub(super) settings: TrainingSettings,
+    pub(super) store: DurableStore,
+}
+
+impl Checkpoints {
+    /// Loads the newest checkpoint whose file is what the store says it is.
+    pub(super) fn load(&self) -> anyhow::Result<Restored> {
+        let rows = self.store.store().reader()?.checkpoints().context("read checkpoints")?;
+        for row in &rows {
+            match self.load_row(row) {
+                Ok(restored) => return Ok(restored),
+                Err(error) => warn!(file = row.file, error = format!("{error:#}"), "checkpoint passed over"),
+            }
+        }
+        anyhow::bail!("no whole checkpoint in {}: restore one from a backup", self.files.dir().display())
+    }
+
+    fn load_row(&self, row: &CheckpointRow) -> anyhow::Result<Restored> {
+        let path = self.files.dir().join(&row.file);
+        check_sha256(&path, &row.sha256)?;
+        let (trainer, extra) = Trainer::load_checkpoint(&path, &self.shape, self.device, self.settings)?;
+        let rollback_count = extra.get(ROLLBACK_COUNT).and_then(|text| text.parse().ok()).unwrap_or(0);
+        info!(training_step = trainer.training_step(), "training goes on from its checkpoint");
+        Ok(Restored { trainer, rollback_count })
+    }
+
+    /// Writes a checkpoint, then stores it together with `changes`, then deletes older ones.
+    pub(super) fn save(
+        &self,
+        trainer: &Trainer,
+        iteration: u32,
+        rollback_count: u32,
+        mut changes: Vec<Change>,
+    ) -> anyhow::Result<()> {
+        let training_step = trainer.training_step();
+        let path = self.files.checkpoint(training_step);
+        let extra = BTreeMap::from([(ROLLBACK_COUNT.to_owned(), rollback_count.to_string())]);
+        let sha256 = write_file(&self.store, || trainer.save_checkpoint(&path, &extra))?;
+        let file = RunFiles::checkpoint_name(training_step);
+        changes.push(Change::PutCheckpoint(CheckpointRow { training_step, file, sha256, iteration }));
+        self.store.write(changes).context("store a checkpoint")?;
+        self.delete_older(training_step)
+    }
+
+    /// Keeps the newest checkpoint and the one before it.
+    fn delete_older(&self, training_step: u64) -> anyhow::Result<()> {
+        let rows = self.store.store().reader()?.checkpoints()?;
+        for row in rows.iter().filter(|row| row.training_step < training_step).skip(1) {
+            self.store.write(vec![Change::RemoveCheckpoint { training_step: row.training_step }])?;
+            if let Err(error) = std::fs::remove_file(self.files.dir().join(&row.file)) {
+                warn!(file = row.file, %error, "old checkpoint not deleted");
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Makes network 1, generation 0, and the checkpoint that training starts from: random weights, or those of `from`.
+///
+/// # Errors
+/// What the disk says, or why `from` cannot be used.
+pub fn first_network(
+    files: &RunFiles,
+    shape: &NetworkShape,
+    seed: u64,
+    from: Option<&Path>,
+    store: &DurableStore,
+) -> anyhow::Result<()> {
+    let network = match from {
+        Some(path) => Network::load(path, shape, Device::CPU)?,
+        None => Network::random(shape, Device::CPU, seed)?,
+    };
+    let (path, checkpoint) = (files.network(1), files.checkpoint(0));
+    let sha256 = write_file(store, || network.save(&path))?;
+    let trainer = Trainer::new(network, TrainingSettings::default())?;
+    let checkpoint_sha256 = write_file(store, || trainer.save_checkpoint(&checkpoint, &BTreeMap::new()))?;
+    let file = format!("networks/{}", RunFiles::network_name(1));
+    store.write(vec![
+        Change::AddNetwork(NewNetwork { network_id: 1, file, sha256, training_step: 0 }),
+        Change::Promote { network_id: 1 },
+        Change::PutCheckpoint(CheckpointRow {
+            training_step: 0,
+            file: RunFiles::checkpoint_name(0),
+            sha256: checkpoint_sha256,
+            iteration: 0,
+        }),
+    ])?;
+    Ok(())
+}
+
+/// Writes a file of weights; while the disk refuses it, waits and says so. Returns its SHA-256.
+pub(super) fn write_file(
+    store: &DurableStore,
+    mut write: impl FnMut() -> Result<String, net::NetError>,
+) -> anyhow::Result<String> {
+    let mut fatal = None;
+    let written = store.retry("write weights", || match write() {
+        Ok(sha256) => Ok(Some(sha256)),
+        Err(net::NetError::Io { path, source, .. }) => {
+            Err(crate::store::StoreError::Io { path, source: source.into() })
+        }
+        Err(error) => {
+            fatal = Some(error);
+            Ok(None)
+        }
+    })?;
+    written.ok_or_else(|| fatal.map_or_else(|| anyhow::anyhow!("no weights were written"), anyhow::Error::from))
+}
+
+/// Checks that a file is what the store says it is.
+pub(crate) fn check_sha256(path: &Path, sha256: &str) -> anyhow::Result<()> {
+    let bytes = std::fs::read(path).with_context(|| format!("read {}", path.display()))?;
+    let found: String = Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect();
+    anyhow::ensure!(found == sha256, "{} is damaged: its SHA-256 is not the one in the store", path.display());
+    Ok(())
+}

@@ -1,0 +1,233 @@
+//! What the training thread does, step by step.
+
+use std::sync::mpsc::{Receiver, Sender};
+use std::time::{Duration, Instant};
+
+use net::{NetError, StepLosses, Trainer, TrainingSettings, cosine_learning_rate};
+use shared::encoding::{Encoding, TrainingBatch};
+use tracing::{info, warn};
+
+use super::checkpoints::{Checkpoints, write_file};
+use super::{Candidate, TrainerParts, TrainingJob, TrainingReport};
+use crate::replay::{BatchSampler, Window, seed_of_step};
+use crate::store::{Change, MetricRow};
+
+/// Roll-backs in a row without a checkpoint between them after which training gives up.
+const ROLLBACK_COUNT_MAX: u32 = 5;
+/// Time between two loss lines.
+const LOG_INTERVAL: Duration = Duration::from_secs(5);
+
+pub(super) struct TrainerThread<E: Encoding> {
+    parts: TrainerParts<E>,
+    checkpoints: Checkpoints,
+    trainer: Trainer,
+    rollback_count: u32,
+    sampler: BatchSampler<E>,
+    batch: TrainingBatch,
+    unsaved: LossSum,
+    shown: LossSum,
+    shown_at: Instant,
+}
+
+impl<E: Encoding> TrainerThread<E> {
+    /// Does jobs until the sender is gone or the stop is asked for.
+    pub(super) fn serve(parts: TrainerParts<E>, jobs: &Receiver<TrainingJob>, reports: &Sender<TrainingReport>) {
+        let mut thread = match Self::new(parts) {
+            Ok(thread) => thread,
+            Err(error) => {
+                let _ = reports.send(TrainingReport::Failed(error));
+                return;
+            }
+        };
+        while let Ok(job) = jobs.recv() {
+            match thread.train(job, reports) {
+                Ok(None) => return,
+                Ok(Some(candidate)) => {
+                    let _ = reports.send(TrainingReport::Done(candidate));
+                }
+                Err(error) => {
+                    let _ = reports.send(TrainingReport::Failed(error));
+                    return;
+                }
+            }
+        }
+    }
+
+    fn new(parts: TrainerParts<E>) -> anyhow::Result<Self> {
+        let config = &parts.config.training;
+        let device = net::open_device(config.device)?;
+        if config.threads > 0 {
+            net::set_threads(config.threads);
+        }
+        let settings = TrainingSettings {
+            momentum: config.momentum,
+            weight_decay: config.weight_decay,
+            gradient_clip_norm: None,
+            value_loss_weight: config.value_loss_weight,
+        };
+        let (files, shape, store) = (parts.files.clone(), parts.shape, parts.store.clone());
+        let checkpoints = Checkpoints { files, shape, device, settings, store };
+        let restored = checkpoints.load()?;
+        let sampler = BatchSampler::new(parts.encoding.clone());
+        Ok(Self {
+            parts,
+            checkpoints,
+            trainer: restored.trainer,
+            rollback_count: restored.rollback_count,
+            sampler,
+            batch: TrainingBatch::default(),
+            unsaved: LossSum::default(),
+            shown: LossSum::default(),
+            shown_at: Instant::now(),
+        })
+    }
+
+    /// Trains until the job's last step. Returns `None` if the stop came first.
+    fn train(&mut self, job: TrainingJob, reports: &Sender<TrainingReport>) -> anyhow::Result<Option<Candidate>> {
+        let window = self.parts.replay.fix_window(job.window_end);
+        anyhow::ensure!(!window.is_empty(), "the replay buffer is empty: no finished game has a policy target");
+        info!(iteration = job.iteration, position_count = window.len(), step_end = job.step_end, "training");
+        let candidate = self.train_on(job, window, reports);
+        self.parts.replay.release();
+        candidate
+    }
+
+    fn train_on(
+        &mut self,
+        job: TrainingJob,
+        window: Window,
+        reports: &Sender<TrainingReport>,
+    ) -> anyhow::Result<Option<Candidate>> {
+        while self.trainer.training_step() < job.step_end {
+            if self.parts.stop.is_cancelled() {
+                self.save(job.iteration)?;
+                return Ok(None);
+            }
+            self.step(job, window)?;
+            let training_step = self.trainer.training_step();
+            let is_due = training_step.is_multiple_of(u64::from(self.parts.config.training.checkpoint_steps));
+            if is_due || training_step == job.step_end {
+                self.save(job.iteration)?;
+            }
+            self.show(job);
+            let _ = reports.send(TrainingReport::Progress { training_step });
+        }
+        let path = self.parts.files.network(job.candidate_id);
+        let sha256 = write_file(&self.parts.store, || self.trainer.network().save(&path))?;
+        Ok(Some(Candidate { sha256, training_step: self.trainer.training_step() }))
+    }
+
+    fn step(&mut self, job: TrainingJob, window: Window) -> anyhow::Result<()> {
+        let config = &self.parts.config.training;
+        let training_step = self.trainer.training_step();
+        // After a roll-back the same step draws other samples.
+        let seed = seed_of_step(self.parts.seed ^ u64::from(self.rollback_count).rotate_left(32), training_step);
+        self.sampler.sample(&self.parts.replay, window, config.batch_size as usize, seed, &mut self.batch)?;
+        let step_count = u64::from(config.iterations) * u64::from(config.steps_per_iteration);
+        let learning_rate =
+            cosine_learning_rate(training_step, step_count, config.learning_rate_max, config.learning_rate_min);
+        match self.trainer.step(&self.batch, learning_rate) {
+            Ok(losses) => {
+                self.unsaved.add(&losses, learning_rate);
+                self.shown.add(&losses, learning_rate);
+                Ok(())
+            }
+            Err(error @ NetError::NotFinite { .. }) => self.roll_back(job, &error),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Goes back to the last checkpoint and on from there with other samples.
+    fn roll_back(&mut self, job: TrainingJob, error: &NetError) -> anyhow::Result<()> {
+        let restored = self.checkpoints.load()?;
+        let rollback_count = self.rollback_count + 1;
+        anyhow::ensure!(
+            rollback_count - restored.rollback_count <= ROLLBACK_COUNT_MAX,
+            "iteration {}: {error}; {ROLLBACK_COUNT_MAX} roll-backs did not help: lower training.learning_rate_max",
+            job.iteration
+        );
+        warn!(%error, training_step = restored.trainer.training_step(), "loss not finite: rolled back to the checkpoint");
+        self.trainer = restored.trainer;
+        self.rollback_count = rollback_count;
+        self.unsaved = LossSum::default();
+        Ok(())
+    }
+
+    fn save(&mut self, iteration: u32) -> anyhow::Result<()> {
+        let metrics = self.unsaved.metrics(self.trainer.training_step());
+        self.unsaved = LossSum::default();
+        self.checkpoints.save(&self.trainer, iteration, self.rollback_count, metrics)
+    }
+
+    /// Shows the mean losses since the last line, now and then and at the end.
+    fn show(&mut self, job: TrainingJob) {
+        let training_step = self.trainer.training_step();
+        if (self.shown_at.elapsed() < LOG_INTERVAL && training_step < job.step_end) || self.shown.step_count == 0 {
+            return;
+        }
+        let means = self.shown.means();
+        info!(
+            iteration = job.iteration,
+            training_step,
+            step_end = job.step_end,
+            policy_loss = round(means.policy_loss),
+            value_loss = round(means.value_loss),
+            policy_accuracy = round(means.policy_accuracy),
+            gradient_norm = round(means.gradient_norm),
+            learning_rate = round(self.shown.learning_rate),
+            steps_per_second = round(self.shown.step_count as f64 / self.shown_at.elapsed().as_secs_f64()),
+            "loss"
+        );
+        self.shown = LossSum::default();
+        self.shown_at = Instant::now();
+    }
+}
+
+/// Losses of several steps.
+#[derive(Debug, Default)]
+struct LossSum {
+    step_count: u32,
+    sum: [f64; 5],
+    learning_rate: f64,
+}
+
+impl LossSum {
+    fn add(&mut self, losses: &StepLosses, learning_rate: f64) {
+        let StepLosses { policy_loss, value_loss, total, gradient_norm, policy_accuracy } = *losses;
+        for (sum, value) in self.sum.iter_mut().zip([policy_loss, value_loss, total, gradient_norm, policy_accuracy]) {
+            *sum += value;
+        }
+        self.step_count += 1;
+        self.learning_rate = learning_rate;
+    }
+
+    fn means(&self) -> StepLosses {
+        let [policy_loss, value_loss, total, gradient_norm, policy_accuracy] =
+            self.sum.map(|sum| sum / f64::from(self.step_count.max(1)));
+        StepLosses { policy_loss, value_loss, total, gradient_norm, policy_accuracy }
+    }
+
+    /// Returns the means as changes of the store; none if there was no step.
+    fn metrics(&self, step: u64) -> Vec<Change> {
+        if self.step_count == 0 {
+            return Vec::new();
+        }
+        let means = self.means();
+        let values = [
+            ("policy_loss", means.policy_loss),
+            ("value_loss", means.value_loss),
+            ("policy_accuracy", means.policy_accuracy),
+            ("gradient_norm", means.gradient_norm),
+            ("learning_rate", self.learning_rate),
+            ("loss_step_count", f64::from(self.step_count)),
+        ];
+        values.map(|(name, value)| Change::AddMetric(MetricRow { name: name.to_owned(), value, step })).into()
+    }
+}
+
+/// Four digits are plenty for a log line.
+fn round(value: impl Into<f64>) -> f64 {
+    let value = value.into();
+    let scale = 10f64.powi(3 - value.abs().max(1e-12).log10().floor() as i32);
+    (value * scale).round() / scale
+}
