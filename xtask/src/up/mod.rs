@@ -40,7 +40,7 @@ pub struct UpArguments {
     /// Where the run is kept. Started again with the same folder, it goes on.
     #[arg(long, default_value = "run")]
     run_dir: std::path::PathBuf,
-    /// Stop after this many iterations, counted from the first start of the run.
+    /// Stop after this many iterations, counted from this start.
     #[arg(long)]
     iterations: Option<u32>,
     /// Number of actor processes; by default as many as keep the cores busy.
