@@ -1,12 +1,13 @@
 //! The search against the known truth of tic-tac-toe, with a network that knows nothing.
 
+mod support;
+
 use std::collections::HashMap;
 
 use shared::game::tictactoe::{Position, Square, TicTacToe};
 use shared::game::{Game, Side, Value};
 use shared::search::{Proof, Search, SearchSettings, run_search};
-
-const GAME: TicTacToe = TicTacToe;
+use support::{GAME, board};
 
 /// Exact values of positions for their side to move: -1, 0 or 1.
 #[derive(Default)]
@@ -37,12 +38,6 @@ fn after(position: &Position, mv: Square) -> Position {
     let mut after = *position;
     GAME.play(&mut after, mv);
     after
-}
-
-fn board(text: &str) -> Position {
-    let squares: Vec<char> = text.chars().filter(|c| *c != '/').collect();
-    let marks = |mark| (0..9).fold(0, |bits, i| bits | u16::from(squares[i] == mark) << i);
-    Position::from_marks(marks('X'), marks('O')).expect("a possible board")
 }
 
 fn square(index: u8) -> Square {

@@ -22,8 +22,9 @@ impl<G: Game> Search<G> {
         if level > depth {
             return;
         }
-        let visited = self.tree.edges(index).filter_map(|edge| edge.child.map(|(child, node)| (edge, child, node)));
-        let mut visited: Vec<_> = visited.collect();
+        let children = self.tree.edges(index).filter_map(|edge| edge.child.map(|(child, node)| (edge, child, node)));
+        let is_visited = |node: &Node| node.visit_count > 0 || node.pending_count > 0;
+        let mut visited: Vec<_> = children.filter(|(_, _, node)| is_visited(node)).collect();
         visited.sort_by_key(|(_, _, node)| std::cmp::Reverse(node.visit_count));
         for (edge, child, node) in visited {
             let name = self.game.format_move(position, edge.mv);
