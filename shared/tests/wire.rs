@@ -3,6 +3,7 @@
 use proptest::prelude::*;
 use prost::Message;
 use shared::game::catalog::GameSpec;
+use shared::game::hive::HiveRules;
 use shared::record::{PlyRecord, PolicyTarget};
 use shared::search::SearchSettings;
 use shared::wire::{
@@ -132,6 +133,29 @@ fn tic_tac_toe_is_named_and_nothing_is_not() {
     let spec = GameSpec::TicTacToe {};
     assert_eq!(game_spec_from_proto(&game_spec_to_proto(&spec)), Ok(spec));
     assert_eq!(game_spec_from_proto(&proto::GameSpec { game: None }), Err(WireError::Missing("game")));
+}
+
+#[test]
+fn hive_survives_the_wire_and_is_checked() {
+    for game_type in ["Base", "Base+M", "Base+LP", "Base+MLP"] {
+        let rules = HiveRules {
+            game_type: game_type.parse().expect("a game type"),
+            ply_limit: 120,
+            repetition_draw: false,
+            queen_first_allowed: true,
+        };
+        let spec = GameSpec::Hive { rules, frame: 26 };
+        assert_eq!(game_spec_from_proto(&game_spec_to_proto(&spec)), Ok(spec));
+    }
+    let hive = proto::HiveSpec { game_type: "Base+MLP".into(), ply_limit: 200, frame: 16, ..Default::default() };
+    let error_of = |hive: proto::HiveSpec| {
+        let spec = proto::GameSpec { game: Some(proto::game_spec::Game::Hive(hive)) };
+        game_spec_from_proto(&spec).expect_err("impossible").to_string()
+    };
+    assert!(error_of(proto::HiveSpec { game_type: "Base+X".into(), ..hive.clone() }).contains("Base+X"));
+    assert_eq!(error_of(proto::HiveSpec { frame: 272, ..hive.clone() }), "frame: 272 is not in 8..=32");
+    assert_eq!(error_of(proto::HiveSpec { frame: 7, ..hive.clone() }), "game.frame: 7 is not in 8..=32");
+    assert_eq!(error_of(proto::HiveSpec { ply_limit: 0, ..hive }), "game.ply_limit: 0 is below 1");
 }
 
 #[test]

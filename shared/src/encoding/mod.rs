@@ -3,6 +3,7 @@
 //! One contract, [`Encoding`], and the ragged batch of positions that a network reads, [`NetworkInput`].
 //! Nothing here evaluates anything.
 
+pub mod hive;
 mod input;
 pub mod tictactoe;
 

@@ -2,16 +2,87 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::hive::{GameType, Hive, HiveRules};
 use super::tictactoe::TicTacToe;
 use crate::encoding::Encoding;
+use crate::encoding::hive::HiveEncoding;
 use crate::encoding::tictactoe::TicTacToeEncoding;
 
 /// Which game is played, by which rules, and how it is shown to the network. The learner sends it to its workers.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "name", rename_all = "lowercase", deny_unknown_fields)]
+#[serde(from = "WrittenSpec", into = "WrittenSpec")]
 pub enum GameSpec {
+    /// Hive with its expansions.
+    Hive {
+        /// Which Hive.
+        rules: HiveRules,
+        /// Side of the square of cells that the network sees, 8..=32.
+        frame: u8,
+    },
     /// Tic-tac-toe, the smallest example.
     TicTacToe {},
+}
+
+/// The specification as it stands in a config: the rules' keys beside the others, unknown ones refused.
+#[derive(Serialize, Deserialize)]
+#[serde(tag = "name", rename_all = "lowercase", deny_unknown_fields)]
+enum WrittenSpec {
+    Hive {
+        #[serde(default = "default_game_type")]
+        game_type: GameType,
+        #[serde(default = "default_ply_limit")]
+        ply_limit: u32,
+        #[serde(default = "default_repetition_draw")]
+        repetition_draw: bool,
+        #[serde(default = "default_queen_first_allowed")]
+        queen_first_allowed: bool,
+        #[serde(default = "default_frame")]
+        frame: u8,
+    },
+    TicTacToe {},
+}
+
+fn default_game_type() -> GameType {
+    HiveRules::default().game_type
+}
+
+fn default_ply_limit() -> u32 {
+    HiveRules::default().ply_limit
+}
+
+fn default_repetition_draw() -> bool {
+    HiveRules::default().repetition_draw
+}
+
+fn default_queen_first_allowed() -> bool {
+    HiveRules::default().queen_first_allowed
+}
+
+fn default_frame() -> u8 {
+    HiveEncoding::FRAME_DEFAULT
+}
+
+impl From<WrittenSpec> for GameSpec {
+    fn from(written: WrittenSpec) -> Self {
+        match written {
+            WrittenSpec::Hive { game_type, ply_limit, repetition_draw, queen_first_allowed, frame } => {
+                Self::Hive { rules: HiveRules { game_type, ply_limit, repetition_draw, queen_first_allowed }, frame }
+            }
+            WrittenSpec::TicTacToe {} => Self::TicTacToe {},
+        }
+    }
+}
+
+impl From<GameSpec> for WrittenSpec {
+    fn from(spec: GameSpec) -> Self {
+        match spec {
+            GameSpec::Hive {
+                rules: HiveRules { game_type, ply_limit, repetition_draw, queen_first_allowed },
+                frame,
+            } => Self::Hive { game_type, ply_limit, repetition_draw, queen_first_allowed, frame },
+            GameSpec::TicTacToe {} => Self::TicTacToe {},
+        }
+    }
 }
 
 /// Work to be done for whichever game is chosen.
@@ -39,8 +110,10 @@ impl GameSpec {
     /// # Errors
     /// [`GameSpecError`] naming the first key that is impossible.
     pub fn check(&self) -> Result<(), GameSpecError> {
-        match self {
-            _ => Ok(()),
+        match *self {
+            Self::Hive { frame, .. } if !HiveEncoding::FRAMES.contains(&frame) => Err(GameSpecError::Frame(frame)),
+            Self::Hive { rules, .. } if rules.ply_limit == 0 => Err(GameSpecError::PlyLimit(rules.ply_limit)),
+            Self::Hive { .. } | Self::TicTacToe {} => Ok(()),
         }
     }
 
@@ -50,8 +123,47 @@ impl GameSpec {
     /// [`GameSpecError`] if the specification is impossible.
     pub fn visit<V: GameVisitor>(&self, visitor: V) -> Result<V::Output, GameSpecError> {
         self.check()?;
-        Ok(match self {
+        Ok(match *self {
+            Self::Hive { rules, frame } => visitor.visit(HiveEncoding::new(Hive::new(rules), frame)),
             Self::TicTacToe {} => visitor.visit(TicTacToeEncoding::new(TicTacToe)),
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(json: &str) -> Result<GameSpec, String> {
+        serde_json::from_str(json).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn what_is_left_out_is_the_default() {
+        let spec = GameSpec::Hive { rules: HiveRules::default(), frame: 16 };
+        assert_eq!(read(r#"{"name":"hive"}"#), Ok(spec));
+        assert_eq!(read(r#"{"name":"tictactoe"}"#), Ok(GameSpec::TicTacToe {}));
+    }
+
+    #[test]
+    fn specifications_survive_json() {
+        let rules = HiveRules { game_type: GameType::default(), ply_limit: 90, ..HiveRules::default() };
+        let spec = GameSpec::Hive { rules, frame: 12 };
+        let json = serde_json::to_string(&spec).expect("plain numbers and text");
+        assert!(json.starts_with(r#"{"name":"hive","game_type":"Base","ply_limit":90"#), "{json}");
+        assert_eq!(read(&json), Ok(spec));
+    }
+
+    #[test]
+    fn what_is_wrong_is_named() {
+        let wrong = |json: &str| read(json).expect_err("wrong");
+        assert!(wrong(r#"{"name":"hive","frames":16}"#).contains("unknown field `frames`"));
+        assert!(wrong(r#"{"name":"hive","game_type":"Base+Z"}"#).contains("Base+Z"));
+        assert!(wrong(r#"{"name":"chess"}"#).contains("chess"));
+        let spec = |frame| GameSpec::Hive { rules: HiveRules::default(), frame };
+        assert_eq!(spec(7).check(), Err(GameSpecError::Frame(7)));
+        assert_eq!(spec(33).check(), Err(GameSpecError::Frame(33)));
+        let rules = HiveRules { ply_limit: 0, ..HiveRules::default() };
+        assert_eq!(GameSpec::Hive { rules, frame: 16 }.check(), Err(GameSpecError::PlyLimit(0)));
     }
 }

@@ -4,11 +4,19 @@ use proto::game_spec::Game;
 
 use super::WireError;
 use crate::game::catalog::GameSpec;
+use crate::game::hive::{GameTypeError, HiveRules};
 
 /// Returns the message for a game.
 #[must_use]
 pub fn game_spec_to_proto(spec: &GameSpec) -> proto::GameSpec {
     let game = match spec {
+        GameSpec::Hive { rules, frame } => Game::Hive(proto::HiveSpec {
+            game_type: rules.game_type.to_string(),
+            ply_limit: rules.ply_limit,
+            repetition_draw: rules.repetition_draw,
+            queen_first_allowed: rules.queen_first_allowed,
+            frame: u32::from(*frame),
+        }),
         GameSpec::TicTacToe {} => Game::TicTacToe(proto::TicTacToeSpec {}),
     };
     proto::GameSpec { game: Some(game) }
@@ -20,9 +28,23 @@ pub fn game_spec_to_proto(spec: &GameSpec) -> proto::GameSpec {
 /// [`WireError`] if no game is named or the game is impossible.
 pub fn game_spec_from_proto(message: &proto::GameSpec) -> Result<GameSpec, WireError> {
     let spec = match message.game.as_ref().ok_or(WireError::Missing("game"))? {
-        Game::Hive(_) => return Err(WireError::invalid("game", "this program does not play Hive")),
+        Game::Hive(hive) => hive_from_proto(hive)?,
         Game::TicTacToe(_) => GameSpec::TicTacToe {},
     };
     spec.check()?;
     Ok(spec)
+}
+
+fn hive_from_proto(message: &proto::HiveSpec) -> Result<GameSpec, WireError> {
+    let game_type =
+        message.game_type.parse().map_err(|error: GameTypeError| WireError::invalid("game_type", error.to_string()))?;
+    let frame = u8::try_from(message.frame)
+        .map_err(|_| WireError::invalid("frame", format!("{} is not in 8..=32", message.frame)))?;
+    let rules = HiveRules {
+        game_type,
+        ply_limit: message.ply_limit,
+        repetition_draw: message.repetition_draw,
+        queen_first_allowed: message.queen_first_allowed,
+    };
+    Ok(GameSpec::Hive { rules, frame })
 }

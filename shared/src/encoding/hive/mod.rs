@@ -1,0 +1,119 @@
+//! Hive for a network: 24 planes of `frame` x `frame` axial cells, 5,488 policy indices, twelve symmetries.
+//!
+//! What the planes and indices mean is told in `docs/encoding.md`. Everything is seen from the side to move, and every
+//! index is a function of what the planes show.
+
+mod layout;
+mod packed;
+mod planes;
+mod policy;
+mod symmetry;
+
+use std::ops::RangeInclusive;
+
+use super::{DecodeError, Encoding, MoveCells, PlaneShape, Symmetry};
+use crate::game::hive::{Cell, Hive, Move, PieceKind, Position};
+use layout::Layout;
+
+/// How Hive is shown to a network.
+#[derive(Debug, Clone)]
+pub struct HiveEncoding {
+    game: Hive,
+    frame: u8,
+}
+
+impl HiveEncoding {
+    /// Frames that can be used: from what holds an opening to the whole torus.
+    pub const FRAMES: RangeInclusive<u8> = 8..=32;
+    /// The frame unless told otherwise: held all but 11 of 287,000 positions of games between people.
+    pub const FRAME_DEFAULT: u8 = 16;
+    /// Number of input planes.
+    pub const PLANE_COUNT: usize = 24;
+    /// Number of policy indices: six directions and "on top", 28 movers, 28 references.
+    pub const POLICY_SIZE: usize = 7 * 28 * 28;
+    /// The index of a pass: the queen on top of herself, which no other move can be once a piece is in play.
+    pub const PASS_INDEX: u16 = 6 * 28 * 28;
+
+    /// Makes the encoding of this game in a square of `frame` cells, clamped to 8..=32.
+    #[must_use]
+    pub fn new(game: Hive, frame: u8) -> Self {
+        Self { game, frame: frame.clamp(*Self::FRAMES.start(), *Self::FRAMES.end()) }
+    }
+
+    /// Returns where `cell` lies in the planes of `position`, `row * frame + column`; `None` if outside the frame.
+    #[must_use]
+    pub fn frame_cell(&self, position: &Position, cell: Cell) -> Option<u16> {
+        Layout::new(position, self.frame).frame_cell(cell)
+    }
+
+    /// Returns whether every piece in play lies inside the frame.
+    #[must_use]
+    pub fn fits(&self, position: &Position) -> bool {
+        let layout = Layout::new(position, self.frame);
+        layout.width <= self.frame && layout.height <= self.frame
+    }
+}
+
+impl Encoding for HiveEncoding {
+    type Game = Hive;
+
+    fn game(&self) -> &Hive {
+        &self.game
+    }
+
+    fn plane_shape(&self) -> PlaneShape {
+        let side = usize::from(self.frame);
+        PlaneShape { planes: Self::PLANE_COUNT, rows: side, columns: side }
+    }
+
+    fn policy_size(&self) -> usize {
+        Self::POLICY_SIZE
+    }
+
+    fn placement_kinds(&self) -> usize {
+        PieceKind::ALL.len()
+    }
+
+    fn symmetry_count(&self) -> u8 {
+        symmetry::COUNT
+    }
+
+    fn encode(&self, position: &Position, planes: &mut [f32]) {
+        planes::encode(position, &Layout::new(position, self.frame), planes);
+    }
+
+    fn policy_indices(&self, position: &Position, moves: &[Move], policy_indices: &mut Vec<u16>) {
+        policy::indices_of(position, &Layout::new(position, self.frame), moves, policy_indices);
+    }
+
+    fn move_cells(
+        &self,
+        position: &Position,
+        policy_indices: &[u16],
+        cells: &mut Vec<MoveCells>,
+    ) -> Result<(), DecodeError> {
+        let layout = Layout::new(position, self.frame);
+        for &policy_index in policy_indices {
+            let of_index = policy::cells_of(position, &layout, self.game.rules().game_type, policy_index);
+            cells.push(of_index.map_err(|reason| DecodeError::PolicyIndex { policy_index, reason: reason.into() })?);
+        }
+        Ok(())
+    }
+
+    fn transform(&self, position: &Position, symmetry: Symmetry) -> Position {
+        symmetry::turn_position(&self.game, position, symmetry)
+    }
+
+    fn transform_move(&self, _position: &Position, symmetry: Symmetry, mv: Move) -> Move {
+        symmetry::turn_move(mv, symmetry)
+    }
+
+    fn pack(&self, position: &Position, bytes: &mut Vec<u8>) {
+        packed::pack(position, bytes);
+    }
+
+    fn unpack(&self, bytes: &[u8], position: &mut Position) -> Result<(), DecodeError> {
+        let error = |reason: String| DecodeError::Position { byte_count: bytes.len(), reason };
+        packed::unpack(&self.game, bytes, position).map_err(error)
+    }
+}

@@ -1,0 +1,142 @@
+//! Moves and their policy indices: `(direction * 28 + slot of the mover) * 28 + slot of the reference`.
+//!
+//! The reference is the lowest slot among the pieces that name the destination, the mover aside: for an empty cell every
+//! piece in the stacks around it, buried ones too; for an occupied cell, direction "on top", every piece below.
+
+use super::HiveEncoding;
+use super::MoveCells;
+use super::layout::Layout;
+use crate::game::hive::{Cell, Direction, GameType, Move, Piece, Position};
+
+/// The direction "on top".
+const ON_TOP: u16 = 6;
+
+/// Appends the index of each move, in their order.
+pub(super) fn indices_of(position: &Position, layout: &Layout, moves: &[Move], policy_indices: &mut Vec<u16>) {
+    let mut references = References::new(position, layout);
+    policy_indices.extend(moves.iter().map(|mv| match mv.piece() {
+        None => HiveEncoding::PASS_INDEX,
+        Some(piece) => {
+            references.set_mover(position, layout, piece);
+            references.index_of(mv.target())
+        }
+    }));
+}
+
+/// Returns the cells of the planes that an index touches, or why there is no such move.
+pub(super) fn cells_of(
+    position: &Position,
+    layout: &Layout,
+    game_type: GameType,
+    policy_index: u16,
+) -> Result<MoveCells, &'static str> {
+    let (direction, mover_slot, reference_slot) = parts_of(policy_index)?;
+    let mover = layout.piece_in(mover_slot).ok_or("no such slot")?;
+    let source = position.cell_of(mover);
+    if policy_index == HiveEncoding::PASS_INDEX && position.ply() > 0 {
+        return Ok(MoveCells::Nothing);
+    }
+    let target = target_of(position, layout, (direction, mover, reference_slot))?;
+    let Some(target) = layout.frame_cell(target) else { return Ok(MoveCells::Nothing) };
+    match source {
+        Some(source) => {
+            Ok(layout.frame_cell(source).map_or(MoveCells::Nothing, |source| MoveCells::Movement { source, target }))
+        }
+        None if mover.side() != layout.side => Err("the opponent's piece is in hand"),
+        None if !game_type.has(mover.kind()) => Err("the piece is not in play"),
+        None => Ok(MoveCells::Placement { kind: mover.kind() as u8, target }),
+    }
+}
+
+/// Returns direction, slot of the mover, and slot of the reference.
+fn parts_of(policy_index: u16) -> Result<(u16, u8, u8), &'static str> {
+    let direction = policy_index / (28 * 28);
+    if direction > ON_TOP {
+        return Err("indices are 0..5488");
+    }
+    Ok((direction, (policy_index / 28 % 28) as u8, (policy_index % 28) as u8))
+}
+
+/// Returns the destination that an index names.
+fn target_of(
+    position: &Position,
+    layout: &Layout,
+    (direction, mover, reference_slot): (u16, Piece, u8),
+) -> Result<Cell, &'static str> {
+    let reference = layout.piece_in(reference_slot).ok_or("no such slot")?;
+    if reference == mover {
+        let is_first = direction == ON_TOP && position.ply() == 0;
+        return if is_first { Ok(Cell::ORIGIN) } else { Err("mover and reference are one piece") };
+    }
+    let cell = position.cell_of(reference).ok_or("the reference is in hand")?;
+    let Some(direction) = Direction::ALL.get(usize::from(direction)) else {
+        return if position.cell_of(mover).is_some() { Ok(cell) } else { Err("a piece cannot be placed on another") };
+    };
+    let target = cell.neighbour(*direction);
+    if position.height(target) > 0 { Err("the cell is occupied") } else { Ok(target) }
+}
+
+/// The lowest slot in each stack, eight times over to leave room for a direction; `EMPTY` where no piece is.
+struct References {
+    lowest: [u8; Cell::COUNT],
+    mover: Option<Piece>,
+    mover_slot: u16,
+    /// The mover's cell and what stood in `lowest` there with the mover counted.
+    changed: Option<(Cell, u8)>,
+}
+
+const EMPTY: u8 = 31 * 8;
+
+impl References {
+    fn new(position: &Position, layout: &Layout) -> Self {
+        let mut lowest = [EMPTY; Cell::COUNT];
+        for slot in 0..28 {
+            let piece = layout.piece_in(slot).expect("slots are 0..28");
+            if let Some(cell) = position.cell_of(piece) {
+                let entry = &mut lowest[cell.index()];
+                *entry = (*entry).min(slot * 8);
+            }
+        }
+        Self { lowest, mover: None, mover_slot: 0, changed: None }
+    }
+
+    /// Takes `mover` out of the stacks and puts the one before back.
+    fn set_mover(&mut self, position: &Position, layout: &Layout, mover: Piece) {
+        if self.mover == Some(mover) {
+            return;
+        }
+        if let Some((cell, lowest)) = self.changed.take() {
+            self.lowest[cell.index()] = lowest;
+        }
+        self.mover = Some(mover);
+        let Some(cell) = position.cell_of(mover) else {
+            self.mover_slot = u16::from(layout.hand_slot(mover.kind()));
+            return;
+        };
+        self.mover_slot = u16::from(layout.slot_of(mover));
+        self.changed = Some((cell, self.lowest[cell.index()]));
+        let others = position.stack(cell).filter(|piece| *piece != mover);
+        self.lowest[cell.index()] = others.map(|piece| layout.slot_of(piece) * 8).min().unwrap_or(EMPTY);
+    }
+
+    /// Returns the index of the mover's way to `target`.
+    fn index_of(&self, target: Cell) -> u16 {
+        let below = self.lowest[target.index()];
+        if below < EMPTY {
+            return index(ON_TOP, self.mover_slot, u16::from(below / 8));
+        }
+        // `direction` leads from the reference to the target.
+        let around = Direction::ALL
+            .map(|direction| self.lowest[target.neighbour(direction.opposite()).index()] | direction as u8);
+        let named = u16::from(around.into_iter().fold(u8::MAX, u8::min));
+        if named < u16::from(EMPTY) {
+            index(named % 8, self.mover_slot, named / 8)
+        } else {
+            index(ON_TOP, self.mover_slot, self.mover_slot)
+        }
+    }
+}
+
+const fn index(direction: u16, mover_slot: u16, reference_slot: u16) -> u16 {
+    (direction * 28 + mover_slot) * 28 + reference_slot
+}
