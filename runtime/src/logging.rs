@@ -6,7 +6,7 @@ use std::str::FromStr;
 use std::sync::LazyLock;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use indicatif::MultiProgress;
+use indicatif::{MultiProgress, ProgressBar, ProgressFinish, ProgressStyle};
 use serde::{Deserialize, Serialize};
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::fmt::MakeWriter;
@@ -62,6 +62,13 @@ static PROGRESS: LazyLock<MultiProgress> = LazyLock::new(MultiProgress::new);
 #[must_use]
 pub fn progress() -> &'static MultiProgress {
     &PROGRESS
+}
+
+/// Adds a line to the bottom of the terminal that tells what is going on; shown on a terminal alone.
+#[must_use]
+pub fn spinner() -> ProgressBar {
+    let style = ProgressStyle::with_template("{spinner} {msg}").expect("the template is a constant");
+    PROGRESS.add(ProgressBar::new_spinner().with_style(style).with_finish(ProgressFinish::AndClear))
 }
 
 /// Returns whether people watch stderr on a terminal.

@@ -1,0 +1,26 @@
+//! The program `evaluator` from outside.
+
+use std::path::Path;
+use std::process::Command;
+
+use worker::WorkerConfig;
+
+#[test]
+fn the_shipped_settings_are_the_defaults() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../config/evaluator.toml");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_evaluator"));
+    let output = command.arg("--config").arg(path).arg("--print-config").output().expect("run the evaluator");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let printed = String::from_utf8(output.stdout).expect("text");
+    assert_eq!(printed, runtime::config::to_toml(&WorkerConfig::default()));
+}
+
+#[test]
+fn an_address_that_is_none_is_named() {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_evaluator"));
+    let output = command.args(["--learner", "learner"]).output().expect("run the evaluator");
+    assert_eq!(output.status.code(), Some(64));
+    let found = String::from_utf8_lossy(&output.stderr);
+    let expected = "evaluator: config --set learner: learner: \"learner\" is not an address";
+    assert!(found.lines().last().is_some_and(|line| line.starts_with(expected)), "{found}");
+}

@@ -1,0 +1,84 @@
+//! From the command line to a clean end: what the programs of actor and evaluator have in common.
+
+use std::path::PathBuf;
+
+use anyhow::Context;
+use proto::WorkerKind;
+use runtime::auth::Token;
+use runtime::config::{ConfigArgs, Sources, load, to_toml};
+use runtime::{logging, shutdown};
+
+use crate::{WorkerConfig, WorkerSettings};
+
+/// Flags that actors and evaluators share.
+#[derive(Debug, Clone, Default, clap::Args)]
+pub struct WorkerArgs {
+    /// Where the learner listens: http://host:port, or unix:/path on the same machine.
+    #[arg(long, value_name = "ADDRESS")]
+    pub learner: Option<String>,
+    /// File that holds the learner's token.
+    #[arg(long, value_name = "FILE")]
+    pub token_file: Option<PathBuf>,
+    /// The learner's token itself, above the file.
+    #[arg(long, env = "ALVEARE_TOKEN", hide_env_values = true, value_name = "TOKEN")]
+    pub token: Option<String>,
+    /// Search threads; 0: one for each core.
+    #[arg(long, value_name = "NUMBER")]
+    pub threads: Option<usize>,
+    /// Games that each thread plays at once.
+    #[arg(long, value_name = "NUMBER")]
+    pub games_per_thread: Option<usize>,
+    /// Flags for the configuration.
+    #[command(flatten)]
+    pub config: ConfigArgs,
+}
+
+impl WorkerArgs {
+    /// Returns the configuration flags, with the short forms as overrides.
+    fn config_args(&self) -> ConfigArgs {
+        let text = |path: &PathBuf| path.display().to_string();
+        let short_forms = [
+            ("learner", self.learner.clone()),
+            ("token_file", self.token_file.as_ref().map(text)),
+            ("threads", self.threads.map(|threads| threads.to_string())),
+            ("games_per_thread", self.games_per_thread.map(|games| games.to_string())),
+        ];
+        let mut args = self.config.clone();
+        args.overrides.extend(short_forms.into_iter().filter_map(|(key, value)| Some((key.to_owned(), value?))));
+        args
+    }
+}
+
+/// Runs a worker of this kind until a signal stops it.
+///
+/// # Errors
+/// Whatever is wrong with the configuration, or makes the worker end: see [`crate::WorkerError`].
+pub fn start(program: &'static str, kind: WorkerKind, args: &WorkerArgs) -> anyhow::Result<()> {
+    let loaded = load::<WorkerConfig>(&Sources::new(program, &args.config_args()))?;
+    if args.config.print_config {
+        print!("{}", to_toml(&loaded.raw));
+        return Ok(());
+    }
+    logging::init(&loaded.raw.log).map_err(|error| loaded.error(error))?;
+    let token = token(args.token.as_deref(), &loaded.raw)?;
+    let settings = loaded.raw.check(token).map_err(|error| loaded.error(error))?;
+    tracing::info!(program, version = env!("CARGO_PKG_VERSION"), config = ?loaded.raw, "starting");
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().context("start tokio")?;
+    runtime.block_on(run_until_signal(settings, kind))
+}
+
+fn token(given: Option<&str>, config: &WorkerConfig) -> anyhow::Result<Option<Token>> {
+    if let Some(text) = given {
+        return Ok(Some(Token::new(text).context("ALVEARE_TOKEN")?));
+    }
+    if config.token_file.as_os_str().is_empty() {
+        return Ok(None);
+    }
+    Ok(Some(Token::from_file(&config.token_file)?))
+}
+
+async fn run_until_signal(settings: WorkerSettings, kind: WorkerKind) -> anyhow::Result<()> {
+    let shutdown = shutdown::on_signals().context("listen to signals")?;
+    crate::run(settings, kind, shutdown).await?;
+    Ok(())
+}

@@ -1,0 +1,239 @@
+//! A learner for tests: serves tic-tac-toe over real gRPC, remembers games across its lives, and misbehaves on request.
+#![allow(dead_code, clippy::unwrap_used, clippy::missing_panics_doc)]
+
+mod services;
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::Duration;
+
+use proto::inference_server::InferenceServer;
+use proto::workers_server::WorkersServer;
+use proto::{GameKind, Ply};
+use runtime::auth::{ServerAuth, Token};
+use shared::game::tictactoe::TicTacToe;
+use shared::game::{Game, Outcome};
+use shared::search::SearchSettings;
+use tokio::sync::watch;
+use tokio_stream::wrappers::TcpListenerStream;
+use worker::{WorkerConfig, WorkerSettings};
+
+/// How an answer may be wrong.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Rubbish {
+    TooFewPriors,
+    TooManyValues,
+    NotANumber,
+    UnknownBatch,
+    ErrorText,
+}
+
+/// A game on the learner's disk.
+#[derive(Debug, Clone)]
+pub struct FakeGame {
+    pub kind: GameKind,
+    pub networks: [u32; 2],
+    pub opening: Vec<String>,
+    pub plies: Vec<Ply>,
+    pub holder: Option<String>,
+    pub is_over: bool,
+}
+
+/// What the learner knows and how it behaves.
+#[derive(Debug)]
+pub struct State {
+    pub games: BTreeMap<u64, FakeGame>,
+    pub settings: SearchSettings,
+    pub seed: u64,
+    pub lease_ms: u32,
+    pub domain_version: u32,
+    pub token: Option<Token>,
+    pub rubbish: VecDeque<Rubbish>,
+    /// Always answers with an error for this network.
+    pub broken_network: Option<u32>,
+    /// Falls silent on the evaluation stream after so many answers.
+    pub evaluations_left: Option<usize>,
+    /// Stores plies but never acknowledges after so many reports.
+    pub acknowledgements_left: Option<usize>,
+    pub joined: u32,
+    pub renewals: u32,
+    pub broken_answers: u32,
+    pub answered_batches: u32,
+    pub duplicate_plies: u32,
+    pub networks_asked: BTreeSet<u32>,
+    pub largest_batch: usize,
+    /// What must never happen.
+    pub faults: Vec<String>,
+}
+
+impl Default for State {
+    fn default() -> Self {
+        let settings = SearchSettings { simulation_count: 24, ..SearchSettings::default() };
+        Self {
+            games: BTreeMap::new(),
+            settings,
+            seed: 1,
+            lease_ms: 60_000,
+            domain_version: shared::DOMAIN_VERSION,
+            token: None,
+            rubbish: VecDeque::new(),
+            broken_network: None,
+            evaluations_left: None,
+            acknowledgements_left: None,
+            joined: 0,
+            renewals: 0,
+            broken_answers: 0,
+            answered_batches: 0,
+            duplicate_plies: 0,
+            networks_asked: BTreeSet::new(),
+            largest_batch: 0,
+            faults: vec![],
+        }
+    }
+}
+
+impl State {
+    pub fn with_games(count: u64) -> Self {
+        let mut state = Self::default();
+        for game_id in 1..=count {
+            state.add_game(game_id, GameKind::SelfPlay, [0, 0], &[]);
+        }
+        state
+    }
+
+    pub fn add_game(&mut self, game_id: u64, kind: GameKind, networks: [u32; 2], opening: &[&str]) {
+        let opening = opening.iter().map(|&text| text.to_owned()).collect();
+        let game = FakeGame { kind, networks, opening, plies: vec![], holder: None, is_over: false };
+        self.games.insert(game_id, game);
+    }
+
+    pub fn are_all_over(&self) -> bool {
+        self.games.values().all(|game| game.is_over)
+    }
+
+    pub fn ply_count(&self) -> usize {
+        self.games.values().map(|game| game.plies.len()).sum()
+    }
+}
+
+impl FakeGame {
+    pub fn moves(&self) -> Vec<String> {
+        self.opening.iter().cloned().chain(self.plies.iter().map(|ply| ply.move_text.clone())).collect()
+    }
+
+    /// Replays the game through the rules.
+    pub fn outcome(&self) -> Result<Option<Outcome>, String> {
+        let game = TicTacToe;
+        let mut position = game.initial_position();
+        for text in self.moves() {
+            let mv = game.parse_move(&position, &text).map_err(|error| error.to_string())?;
+            game.play(&mut position, mv);
+        }
+        Ok(game.outcome(&position))
+    }
+}
+
+/// The learner's disk, and a bell that rings when it changes.
+#[derive(Debug, Clone)]
+pub struct Disk {
+    state: Arc<Mutex<State>>,
+    bell: watch::Sender<u64>,
+}
+
+impl Disk {
+    pub fn new(state: State) -> Self {
+        Self { state: Arc::new(Mutex::new(state)), bell: watch::channel(0).0 }
+    }
+
+    pub fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap()
+    }
+
+    /// Changes the state and rings the bell.
+    pub fn change<T>(&self, change: impl FnOnce(&mut State) -> T) -> T {
+        let result = change(&mut self.lock());
+        self.bell.send_modify(|rings| *rings += 1);
+        result
+    }
+
+    /// Waits until the state is as wanted.
+    pub async fn wait_until(&self, what: &str, is_so: impl Fn(&State) -> bool) {
+        let mut bell = self.bell.subscribe();
+        let waiting = async {
+            while !is_so(&self.lock()) {
+                bell.changed().await.unwrap();
+            }
+        };
+        if tokio::time::timeout(Duration::from_secs(60), waiting).await.is_err() {
+            panic!("waited in vain until {what}: {:#?}", self.lock());
+        }
+    }
+}
+
+/// A learner that lives until it is dropped, and then dies at once: every connection breaks.
+pub struct FakeLearner {
+    pub address: SocketAddr,
+    runtime: Option<tokio::runtime::Runtime>,
+}
+
+impl FakeLearner {
+    pub fn start(disk: &Disk) -> Self {
+        Self::start_at(disk, "127.0.0.1:0".parse().unwrap())
+    }
+
+    /// Starts another life at the same port: the disk is kept, leases are not.
+    pub fn start_at(disk: &Disk, address: SocketAddr) -> Self {
+        disk.change(|state| state.games.values_mut().for_each(|game| game.holder = None));
+        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
+        let listener = runtime.block_on_in_thread(address);
+        let address = listener.local_addr().unwrap();
+        let auth = ServerAuth::new(disk.lock().token.as_ref());
+        let services = services::Services(disk.clone());
+        let serving = runtime::limits::server()
+            .add_service(WorkersServer::with_interceptor(services.clone(), auth.clone()))
+            .add_service(InferenceServer::with_interceptor(services, auth))
+            .serve_with_incoming(TcpListenerStream::new(listener));
+        runtime.spawn(serving);
+        Self { address, runtime: Some(runtime) }
+    }
+
+    pub fn settings(&self) -> WorkerSettings {
+        self.config().check(None).unwrap()
+    }
+
+    pub fn config(&self) -> WorkerConfig {
+        WorkerConfig {
+            learner: format!("http://{}", self.address),
+            threads: 2,
+            games_per_thread: 8,
+            cache_bytes: 1 << 20,
+            reconnect_wait_max: Duration::from_millis(20),
+            ..WorkerConfig::default()
+        }
+    }
+}
+
+impl Drop for FakeLearner {
+    fn drop(&mut self) {
+        if let Some(runtime) = self.runtime.take() {
+            // Not within the test's own runtime, which may not block. Returns when every task and socket is gone.
+            let death = std::thread::spawn(move || runtime.shutdown_timeout(Duration::from_secs(10)));
+            death.join().unwrap();
+        }
+    }
+}
+
+/// Binding within a runtime that belongs to another one than the test's.
+trait BlockOnInThread {
+    fn block_on_in_thread(&self, address: SocketAddr) -> tokio::net::TcpListener;
+}
+
+impl BlockOnInThread for tokio::runtime::Runtime {
+    fn block_on_in_thread(&self, address: SocketAddr) -> tokio::net::TcpListener {
+        let listener = std::net::TcpListener::bind(address).unwrap();
+        listener.set_nonblocking(true).unwrap();
+        let _context = self.enter();
+        tokio::net::TcpListener::from_std(listener).unwrap()
+    }
+}

@@ -1,0 +1,223 @@
+//! A whole worker against a learner that serves tic-tac-toe, dies, comes back, and talks rubbish.
+
+mod common;
+
+use common::{Disk, FakeLearner, Rubbish, State};
+use proto::{GameKind, WorkerKind};
+use runtime::auth::Token;
+use shared::record::PolicyTarget;
+use shared::search::SearchSettings;
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+use worker::{Summary, WorkerConfig, WorkerError, WorkerSettings};
+
+/// A worker that runs beside the test.
+struct Running {
+    shutdown: CancellationToken,
+    task: JoinHandle<Result<Summary, WorkerError>>,
+}
+
+impl Running {
+    fn start(settings: WorkerSettings, kind: WorkerKind) -> Self {
+        let shutdown = CancellationToken::new();
+        let task = tokio::spawn(worker::run(settings, kind, shutdown.clone()));
+        Self { shutdown, task }
+    }
+
+    async fn stop(self) -> Summary {
+        self.shutdown.cancel();
+        self.task.await.expect("the worker does not panic").expect("the worker ends well")
+    }
+}
+
+/// Plays all games of `state` with a worker made of `config`, and returns them.
+async fn play_all(state: State, change: impl FnOnce(WorkerConfig) -> WorkerConfig) -> (State, Summary) {
+    let disk = Disk::new(state);
+    let learner = FakeLearner::start(&disk);
+    let settings = change(learner.config()).check(None).expect("settings");
+    let worker = Running::start(settings, WorkerKind::Actor);
+    disk.wait_until("all games are over", State::are_all_over).await;
+    let summary = worker.stop().await;
+    (take(&disk), summary)
+}
+
+fn take(disk: &Disk) -> State {
+    let state = std::mem::take(&mut *disk.lock());
+    assert_eq!(state.faults, Vec::<String>::new());
+    state
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+async fn games_are_played_to_their_end_and_reported_once() {
+    let (state, summary) = play_all(State::with_games(40), |config| config).await;
+    let plies: Vec<_> = state.games.values().flat_map(|game| &game.plies).collect();
+    for ply in &plies {
+        let target = PolicyTarget::from_bytes(&ply.policy_target).expect("each ply of self-play has a target");
+        assert!(target.pairs().len() <= 9 - ply.ply as usize, "at most one pair a legal move");
+        assert_eq!(ply.network_id, 1, "0 stands for the best network");
+        assert!(ply.simulation_count > 0);
+    }
+    assert_eq!(summary.ply_count, plies.len() as u64);
+    assert_eq!(summary.acknowledged_ply_count, plies.len() as u64);
+    assert_eq!((summary.finished_game_count, summary.dropped_game_count, summary.game_count), (40, 0, 0));
+    assert!(summary.cache_hit_count > 0, "{summary:?}");
+    assert_eq!(summary.cache_lookup_count, summary.cache_hit_count + summary.evaluation_count);
+    assert!((1..=5).contains(&state.largest_batch), "the learner takes 5 leaves at most");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+async fn a_learner_that_dies_and_comes_back_costs_no_ply() {
+    let disk = Disk::new(State { evaluations_left: Some(60), ..State::with_games(30) });
+    let learner = FakeLearner::start(&disk);
+    let (address, worker) = (learner.address, Running::start(learner.settings(), WorkerKind::Actor));
+    disk.wait_until("the learner falls silent in the middle of games", |state| state.evaluations_left == Some(0)).await;
+    drop(learner);
+    let before = disk.change(|state| {
+        state.evaluations_left = None;
+        state.ply_count()
+    });
+    assert!(!disk.lock().are_all_over(), "the learner died in the middle of games");
+    let _learner = FakeLearner::start_at(&disk, address);
+    disk.wait_until("all games are over", State::are_all_over).await;
+    let summary = worker.stop().await;
+    let state = take(&disk);
+    assert!(state.ply_count() > before);
+    assert_eq!(state.joined, 2);
+    assert_eq!((summary.finished_game_count, summary.dropped_game_count), (30, 0), "no game was given up: {summary:?}");
+    assert_eq!(summary.ply_count, state.ply_count() as u64, "no ply was played twice");
+    assert_eq!(summary.acknowledged_ply_count, summary.ply_count);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+async fn plies_whose_acknowledgement_was_lost_are_sent_again_and_stored_once() {
+    let disk = Disk::new(State { acknowledgements_left: Some(2), ..State::with_games(12) });
+    let learner = FakeLearner::start(&disk);
+    let (address, worker) = (learner.address, Running::start(learner.settings(), WorkerKind::Actor));
+    let acknowledged = |state: &State| state.acknowledgements_left;
+    disk.wait_until("a report is stored and not answered", |state| acknowledged(state) == Some(0)).await;
+    let stored = disk.lock().ply_count();
+    disk.wait_until("one more report is stored", |state| state.ply_count() > stored || state.are_all_over()).await;
+    drop(learner);
+    disk.change(|state| state.acknowledgements_left = None);
+    let _learner = FakeLearner::start_at(&disk, address);
+    disk.wait_until("plies came twice", |state| state.are_all_over() && state.duplicate_plies > 0).await;
+    let summary = worker.stop().await;
+    let state = take(&disk);
+    assert_eq!(summary.ply_count, state.ply_count() as u64);
+    assert_eq!(summary.acknowledged_ply_count, summary.ply_count);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+async fn a_game_whose_lease_is_lost_is_dropped() {
+    let disk = Disk::new(State { evaluations_left: Some(0), lease_ms: 30, ..State::with_games(6) });
+    let learner = FakeLearner::start(&disk);
+    let worker = Running::start(learner.settings(), WorkerKind::Actor);
+    disk.wait_until("all games are leased", |state| state.games.values().all(|game| game.holder.is_some())).await;
+    disk.change(|state| state.games.get_mut(&3).expect("game 3").holder = Some("someone else".into()));
+    // The renewal after that tells; then the worker hears its evaluations.
+    let lease_is_lost = disk.lock().renewals + 2;
+    disk.wait_until("the leases were renewed", |state| state.renewals >= lease_is_lost).await;
+    disk.change(|state| state.evaluations_left = None);
+    disk.wait_until("the others are over", |state| state.games.iter().all(|(id, game)| game.is_over != (*id == 3)))
+        .await;
+    let summary = worker.stop().await;
+    let state = take(&disk);
+    assert_eq!(state.games[&3].plies.len(), 0);
+    assert_eq!((summary.finished_game_count, summary.dropped_game_count), (5, 1), "{summary:?}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+async fn rubbish_on_the_stream_is_counted_and_asked_for_again() {
+    use Rubbish::{ErrorText, NotANumber, TooFewPriors, TooManyValues, UnknownBatch};
+    let rubbish = [TooFewPriors, TooManyValues, NotANumber, UnknownBatch, ErrorText].into();
+    let (state, summary) = play_all(State { rubbish, ..State::with_games(10) }, |config| config).await;
+    assert!(state.rubbish.is_empty());
+    assert!((1..=5).contains(&summary.unusable_evaluation_count), "{summary:?}");
+    assert!(summary.session_count > 1);
+    assert_eq!((summary.finished_game_count, summary.dropped_game_count), (10, 0), "{summary:?}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+async fn games_of_a_network_that_never_answers_are_given_up_and_others_go_on() {
+    let mut state = State::with_games(4);
+    state.broken_network = Some(9);
+    state.add_game(5, GameKind::Gate, [9, 2], &[]);
+    let disk = Disk::new(state);
+    let learner = FakeLearner::start(&disk);
+    let worker = Running::start(learner.settings(), WorkerKind::Actor);
+    disk.wait_until("the good games are over", |state| (1..=4).all(|id| state.games[&id].is_over)).await;
+    let errors = |state: &State| state.broken_answers >= 5;
+    disk.wait_until("the broken network was tried often enough", errors).await;
+    let summary = worker.stop().await;
+    assert_eq!(summary.finished_game_count, 4);
+    assert!(summary.unusable_evaluation_count >= 5, "{summary:?}");
+    assert!(take(&disk).games[&5].plies.is_empty());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+async fn each_player_of_a_gate_game_asks_its_own_network() {
+    let mut state = State::default();
+    state.add_game(1, GameKind::Gate, [7, 8], &["b2", "a1"]);
+    state.add_game(2, GameKind::Gate, [8, 7], &["b2", "a1"]);
+    let (state, _) = play_all(state, |config| config).await;
+    assert_eq!(state.networks_asked.iter().copied().collect::<Vec<_>>(), [7, 8]);
+    for (id, white_network_id, black_network_id) in [(1, 7, 8), (2, 8, 7)] {
+        for ply in &state.games[&id].plies {
+            assert!(ply.policy_target.is_empty(), "gate games teach nothing");
+            let expected = if ply.ply % 2 == 0 { white_network_id } else { black_network_id };
+            assert_eq!(ply.network_id, expected);
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+async fn the_same_seed_gives_the_same_game_whatever_is_remembered() {
+    let state = || State {
+        settings: SearchSettings { leaves_per_game: 3, ..SearchSettings::default().for_match(60) },
+        ..State::with_games(8)
+    };
+    let (one, _) = play_all(state(), |config| WorkerConfig { threads: 1, cache_bytes: 0, ..config }).await;
+    let (other, summary) = play_all(state(), |config| config).await;
+    assert!(summary.cache_hit_count > 0);
+    for (game_id, game) in &one.games {
+        assert_eq!(game.plies, other.games[game_id].plies, "game {game_id}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+async fn a_wrong_token_ends_the_worker_with_the_learners_words() {
+    let token = |text: &str| Token::new(text).expect("token");
+    let disk = Disk::new(State { token: Some(token("right")), ..State::with_games(1) });
+    let learner = FakeLearner::start(&disk);
+    for (shown, words) in [(None, "no token"), (Some(token("wrong")), "wrong token")] {
+        let settings = learner.config().check(shown).expect("settings");
+        let error = worker::run(settings, WorkerKind::Actor, CancellationToken::new()).await.expect_err("refused");
+        let error = error.to_string();
+        assert!(error.contains(words) && error.contains(&learner.address.to_string()), "{error}");
+    }
+    let settings = learner.config().check(Some(token("right"))).expect("settings");
+    let worker = Running::start(settings, WorkerKind::Actor);
+    disk.wait_until("the game is over", State::are_all_over).await;
+    worker.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+async fn a_wrong_version_ends_the_worker_with_the_learners_words() {
+    let disk = Disk::new(State { domain_version: 77, ..State::with_games(1) });
+    let learner = FakeLearner::start(&disk);
+    let running = worker::run(learner.settings(), WorkerKind::Evaluator, CancellationToken::new());
+    let error = running.await.expect_err("refused").to_string();
+    assert!(error.contains("refused to let us join: rules of version 1, the learner's are 77"), "{error}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+async fn the_load_generator_counts_leaves_and_bytes() {
+    let disk = Disk::new(State::default());
+    let learner = FakeLearner::start(&disk);
+    let load = worker::load::LoadSettings { batch_leaves: 64, warm_up_batches: 3, batches: 10, plies: 4, seed: 1 };
+    let report = worker::load::run(&learner.settings(), load).await.expect("load");
+    assert_eq!(report.leaf_count, 640);
+    assert!(report.bytes_per_leaf > 4.0 && report.bytes_per_leaf < 60.0, "{report:?}");
+    assert!((1.0..=9.0).contains(&report.moves_per_leaf), "{report:?}");
+    assert!(report.leaves_per_second() > 0.0);
+}
