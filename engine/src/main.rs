@@ -1,2 +1,51 @@
-//! placeholder
-fn main() {}
+//! The program `alveare`: plays a trained network and checks the rules.
+//!
+//! Here is only the command line; each command has its own module.
+
+mod perft;
+mod verify;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand, ValueEnum};
+
+const EXAMPLES: &str = "\
+Examples:
+  alveare perft --game hive --type Base+MLP --depth 5
+      Counts the ways to play the first five plies, depth by depth, and times it.
+  alveare perft --game hive --depth 3 --position 'Base;InProgress;White[2];wS1;bS1 wS1-'
+      The same from a position, told as a UHP GameString.
+  alveare verify --game hive positions.jsonl games.jsonl
+      Compares moves and results with what the files say; exit code 1 if any differ.";
+
+/// Plays what Alveare has trained, and checks the rules that it was trained by.
+#[derive(Debug, Parser)]
+#[command(name = "alveare", version, about, after_help = EXAMPLES)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Perft(perft::Options),
+    Verify(verify::Options),
+}
+
+/// Which game a command is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum GameName {
+    /// Hive, with or without expansions.
+    Hive,
+}
+
+fn main() -> ExitCode {
+    let cli: Cli = runtime::exit::parse();
+    runtime::exit::run("alveare", || {
+        let mut out = std::io::stdout().lock();
+        match cli.command {
+            Command::Perft(options) => perft::run(&options, &mut out),
+            Command::Verify(options) => verify::run(&options, &mut out),
+        }
+    })
+}

@@ -1,0 +1,245 @@
+//! `alveare verify`: compares the rules with files of known facts, one JSON object a line.
+//!
+//! Moves are compared by what they do (piece, cell, level), not by how they are written.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::Write;
+use std::path::PathBuf;
+
+use anyhow::Context;
+use serde::Deserialize;
+use shared::game::Game;
+use shared::game::hive::{Cell, GameType, Hive, HiveRules, Position};
+use shared::notation::uhp::{GameState, GameString};
+
+use crate::GameName;
+
+const FORMATS: &str = "\
+Each line is a JSON object with the kind of game in \"gametype\" and one of these sets of facts:
+  game, targets [[piece, q, r, level] or null for a pass, ...], state, board, last_moved
+      the position after `game` (a UHP GameString); cells are told from the first piece of the game;
+      state, board and last_moved may be missing
+  game, n_legal [count, ...]
+      the number of legal moves before each ply of a game, and after the last one
+  moves [MoveString, ...], first_threefold_ply
+      the ply after which a position has occurred for the third time";
+
+/// Compares legal moves and results with what FILEs say, and shows each difference.
+///
+/// The last line tells how many facts passed and failed; the exit code is 1 if any failed.
+#[derive(Debug, clap::Args)]
+#[command(after_help = FORMATS)]
+pub struct Options {
+    /// The game.
+    #[arg(long, value_enum)]
+    game: GameName,
+    /// Files of facts.
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<PathBuf>,
+}
+
+/// Checks all lines of all files.
+///
+/// # Errors
+/// If a fact failed, a file cannot be read, or nobody reads what is printed.
+pub fn run(options: &Options, out: &mut impl Write) -> anyhow::Result<()> {
+    let GameName::Hive = options.game;
+    let (mut passed_count, mut failed_count) = (0_u64, 0_u64);
+    for file in &options.files {
+        let text = std::fs::read_to_string(file).with_context(|| format!("read {}", file.display()))?;
+        for (index, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
+            match check_line(line) {
+                Ok(()) => passed_count += 1,
+                Err(difference) => {
+                    failed_count += 1;
+                    writeln!(out, "{}:{}: {difference}", file.display(), index + 1)?;
+                }
+            }
+        }
+    }
+    writeln!(out, "{passed_count} passed, {failed_count} failed")?;
+    anyhow::ensure!(failed_count == 0, "{failed_count} facts differ from the rules");
+    Ok(())
+}
+
+/// One line of a file; which fields are there tells what it claims.
+#[derive(Debug, Deserialize)]
+struct Facts {
+    id: Option<String>,
+    gametype: String,
+    game: Option<String>,
+    state: Option<String>,
+    targets: Option<Vec<Option<Target>>>,
+    board: Option<BTreeMap<String, (i32, i32, u8)>>,
+    #[serde(default, deserialize_with = "present")]
+    last_moved: Option<Option<String>>,
+    n_legal: Option<serde_json::Value>,
+    moves: Option<Vec<String>>,
+    first_threefold_ply: Option<usize>,
+}
+
+/// A piece, the cell that it comes to (q, r), and the number of pieces under it.
+type Target = (String, i32, i32, u8);
+
+/// Tells a field that is `null` from one that is missing.
+fn present<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<Option<String>>, D::Error> {
+    Option::deserialize(deserializer).map(Some)
+}
+
+fn check_line(line: &str) -> Result<(), String> {
+    let facts: Facts = serde_json::from_str(line).map_err(|error| format!("not a line of facts: {error}"))?;
+    let checked = check(&facts);
+    checked.map_err(|difference| match &facts.id {
+        Some(id) => format!("{id}: {difference}"),
+        None => difference,
+    })
+}
+
+fn check(facts: &Facts) -> Result<(), String> {
+    let game_type: GameType = facts.gametype.parse().map_err(|error| format!("{error}"))?;
+    let rules = HiveRules { game_type, ply_limit: u32::MAX, repetition_draw: false, queen_first_allowed: false };
+    if let (Some(moves), Some(ply)) = (&facts.moves, facts.first_threefold_ply) {
+        return check_repetition(&Hive::new(HiveRules { repetition_draw: true, ..rules }), moves, ply);
+    }
+    let hive = Hive::new(rules);
+    let game: GameString = match &facts.game {
+        Some(game) => game.parse().map_err(|error| format!("{error}"))?,
+        None => return Err("neither a game nor moves with first_threefold_ply".to_owned()),
+    };
+    let (position, _) = game.replay(&hive).map_err(|error| error.to_string())?;
+    if let Some(state) = &facts.state {
+        expect("state", &GameState::of(&hive, &position).to_string(), state)?;
+    }
+    match (&facts.targets, facts.n_legal.as_ref().and_then(|counts| counts.as_array())) {
+        (Some(targets), _) => check_position(&hive, &position, facts, targets),
+        (None, Some(counts)) => check_counts(&hive, &game, counts),
+        (None, None) => Err("neither targets nor a list n_legal".to_owned()),
+    }
+}
+
+fn check_position(hive: &Hive, position: &Position, facts: &Facts, targets: &[Option<Target>]) -> Result<(), String> {
+    let mut moves = Vec::new();
+    hive.legal_moves(position, &mut moves);
+    let target = |mv: shared::game::hive::Move| {
+        let (q, r) = from_first(mv.target());
+        mv.piece().map(|piece| (piece.to_string(), q, r, position.height(mv.target())))
+    };
+    let found: BTreeSet<Option<Target>> = moves.iter().map(|mv| target(*mv)).collect();
+    let expected: BTreeSet<Option<Target>> = targets.iter().cloned().collect();
+    if found != expected {
+        let missing: Vec<_> = expected.difference(&found).map(show).collect();
+        let extra: Vec<_> = found.difference(&expected).map(show).collect();
+        return Err(format!("legal moves: missing [{}], extra [{}]", missing.join(", "), extra.join(", ")));
+    }
+    expect("number of legal moves", &hive.move_count(position), &targets.len())?;
+    if let Some(board) = &facts.board {
+        let found = position.pieces().filter_map(|piece| {
+            let (q, r) = from_first(position.cell_of(piece)?);
+            Some((piece.to_string(), (q, r, position.level_of(piece))))
+        });
+        expect("board", &found.collect(), board)?;
+    }
+    match &facts.last_moved {
+        Some(piece) => expect("last_moved", &position.last_moved().map(|piece| piece.to_string()), piece),
+        None => Ok(()),
+    }
+}
+
+fn check_counts(hive: &Hive, game: &GameString, counts: &[serde_json::Value]) -> Result<(), String> {
+    expect("number of counts", &counts.len(), &(game.moves.len() + 1))?;
+    let mut position = hive.initial_position();
+    for (ply, expected) in counts.iter().enumerate() {
+        let count = hive.move_count(&position) as u64;
+        if expected.as_u64() != Some(count) {
+            return Err(format!("after {ply} plies: {count} legal moves, expected {expected}"));
+        }
+        if let Some(text) = game.moves.get(ply) {
+            let mv = hive.parse_move(&position, text).map_err(|error| error.to_string())?;
+            hive.play(&mut position, mv);
+        }
+    }
+    Ok(())
+}
+
+fn check_repetition(hive: &Hive, moves: &[String], first_threefold_ply: usize) -> Result<(), String> {
+    let mut position = hive.initial_position();
+    let mut draw_ply = None;
+    for (index, text) in moves.iter().enumerate() {
+        let mv = hive.parse_move(&position, text).map_err(|error| error.to_string())?;
+        hive.play(&mut position, mv);
+        if hive.outcome(&position).is_some() {
+            draw_ply = Some(index + 1);
+            break;
+        }
+    }
+    expect("ply of the third occurrence", &draw_ply, &Some(first_threefold_ply))
+}
+
+fn expect<T: PartialEq + std::fmt::Debug>(what: &str, found: &T, expected: &T) -> Result<(), String> {
+    if found == expected { Ok(()) } else { Err(format!("{what}: {found:?}, expected {expected:?}")) }
+}
+
+/// Coordinates as the files tell them: the first piece of the game is at (0, 0).
+fn from_first(cell: Cell) -> (i32, i32) {
+    (i32::from(cell.q()) - i32::from(Cell::ORIGIN.q()), i32::from(cell.r()) - i32::from(Cell::ORIGIN.r()))
+}
+
+fn show(target: &Option<Target>) -> String {
+    match target {
+        Some((piece, q, r, level)) => format!("{piece} to ({q}, {r}) level {level}"),
+        None => "pass".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const START: &str = r#""gametype":"Base","game":"Base;NotStarted;White[1]""#;
+
+    fn check_start(facts: &str) -> Result<(), String> {
+        check_line(&format!("{{{START},{facts}}}"))
+    }
+
+    #[test]
+    fn facts_pass_and_fail() {
+        let targets = r#""targets":[["wA1",0,0,0],["wB1",0,0,0],["wG1",0,0,0],["wS1",0,0,0]]"#;
+        assert_eq!(check_start(&format!(r#"{targets},"board":{{}},"last_moved":null"#)), Ok(()));
+        assert_eq!(check_start(r#""n_legal":[4]"#), Ok(()));
+        let cases = [
+            (format!(r#"{targets},"state":"Draw""#), r#"state: "NotStarted", expected "Draw""#),
+            (format!(r#"{targets},"last_moved":"wQ""#), r#"last_moved: None, expected Some("wQ")"#),
+            (format!(r#"{targets},"board":{{"wQ":[0,0,0]}}"#), r#"board: {}, expected {"wQ": (0, 0, 0)}"#),
+            (targets.replace("wA1", "wA2"), "missing [wA2 to (0, 0) level 0], extra [wA1 to (0, 0) level 0]"),
+            (r#""n_legal":[5]"#.to_owned(), "after 0 plies: 4 legal moves, expected 5"),
+            (r#""n_legal":5"#.to_owned(), "neither targets nor a list n_legal"),
+        ];
+        for (facts, difference) in cases {
+            let found = check_start(&facts).unwrap_err();
+            assert!(found.contains(difference), "{found}");
+        }
+    }
+
+    #[test]
+    fn rubbish_is_a_failure_with_a_reason() {
+        for line in
+            ["{", "[]", r#"{"gametype":"Base"}"#, r#"{"gametype":"X","game":"Base"}"#, r#"{"id":"a","actions":[]}"#]
+        {
+            assert!(check_line(line).is_err(), "{line}");
+        }
+    }
+
+    #[test]
+    fn files_are_counted_and_shown() {
+        let file = std::env::temp_dir().join(format!("alveare-verify-{}.jsonl", std::process::id()));
+        std::fs::write(&file, format!("{{{START},\"n_legal\":[4]}}\n\n{{\"id\":\"bad\",{START},\"n_legal\":[3]}}\n"))
+            .unwrap();
+        let mut out = Vec::new();
+        let options = Options { game: GameName::Hive, files: vec![file.clone()] };
+        let error = run(&options, &mut out).unwrap_err();
+        std::fs::remove_file(&file).unwrap();
+        assert_eq!(error.to_string(), "1 facts differ from the rules");
+        let shown = String::from_utf8(out).unwrap();
+        assert!(shown.ends_with("bad: after 0 plies: 4 legal moves, expected 3\n1 passed, 1 failed\n"), "{shown}");
+    }
+}
