@@ -13,7 +13,7 @@ const GAME_TYPES: [&str; 8] = ["Base", "Base+M", "Base+L", "Base+P", "Base+ML", 
 fn game(game_type: &str) -> Hive {
     Hive::new(HiveRules {
         game_type: game_type.parse().expect("a game type"),
-        queen_first_allowed: game_type.len() % 2 == 0,
+        queen_first_allowed: game_type.len().is_multiple_of(2),
         ..HiveRules::default()
     })
 }
