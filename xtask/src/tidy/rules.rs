@@ -11,10 +11,11 @@ const RULES_FOLDERS: [&str; 2] = ["shared/src/game/", "shared/src/notation/"];
 
 /// Promises that an invariant holds, by crate. A small crate may still have a few.
 const EXPECT_COUNT_PER_1000_LINES: usize = 3;
+const EXPECT_COUNT_OF_SMALL_CRATE: usize = 5;
 
 /// Written in two halves, so that this file passes its own rules.
 const LEFTOVERS: [&str; 4] = [concat!("dbg", "!("), concat!("todo", "!("), concat!("unimplemented", "!("), ".unwrap()"];
-const NOTES: [&str; 3] = [concat!("TO", "DO"), concat!("FIX", "ME"), concat!("XX", "X")];
+const NOTES: [&str; 2] = [concat!("TO", "DO"), concat!("FIX", "ME")];
 const MACHINE_PATHS: [&str; 2] = [concat!("/wo", "rk/"), concat!("/ro", "ot/")];
 
 /// What the pure domain must not name: it knows no clock, file, environment, thread or network.
@@ -53,7 +54,7 @@ pub fn check_expect_counts(sources: &[Source]) -> Vec<String> {
         *lines += source.production_line_count();
         *expects += source.production_code().filter(|(_, code)| code.contains(".expect(\"")).count();
     }
-    let allowed = |lines: usize| (lines * EXPECT_COUNT_PER_1000_LINES).div_ceil(1000).max(EXPECT_COUNT_PER_1000_LINES);
+    let allowed = |lines: usize| (lines * EXPECT_COUNT_PER_1000_LINES).div_ceil(1000).max(EXPECT_COUNT_OF_SMALL_CRATE);
     let complaint = |(name, (lines, expects))| {
         (expects > allowed(lines))
             .then(|| format!("{name}: {expects} expects in {lines} lines, {} allowed", allowed(lines)))
@@ -212,7 +213,7 @@ mod tests {
     #[test]
     fn expects_are_counted_by_crate() {
         let file = |count: usize| Source::new("a/src/b.rs".to_owned(), "let b = c.expect(\"d\");\n".repeat(count));
-        assert!(check_expect_counts(&[file(3)]).is_empty());
-        assert_eq!(check_expect_counts(&[file(3), file(1)]), ["a: 4 expects in 4 lines, 3 allowed"]);
+        assert!(check_expect_counts(&[file(5)]).is_empty());
+        assert_eq!(check_expect_counts(&[file(5), file(1)]), ["a: 6 expects in 6 lines, 5 allowed"]);
     }
 }
