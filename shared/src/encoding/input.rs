@@ -83,6 +83,6 @@ pub struct TrainingBatch {
     pub input: NetworkInput,
     /// Share of each legal move, f32, same layout as `input.policy_indices`; sums to 1 a position.
     pub policy_targets: Vec<f32>,
-    /// Outcome seen from the side to move, f32 [B], -1..=1.
+    /// Outcome seen from the side to move, `f32 [B]`, -1..=1.
     pub value_targets: Vec<f32>,
 }
