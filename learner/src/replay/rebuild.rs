@@ -7,8 +7,8 @@ use shared::record::{ReplayedGame, replay};
 use super::ReplayBuffer;
 use crate::store::{Change, FinishedSpan, Reader, Store, StoreError, StoredGame};
 
-/// Games that are read, then replayed in parallel, at a time.
-const CHUNK_GAMES: usize = 256;
+/// Games that each thread reads and replays before they are put into the buffer.
+const THREAD_GAMES: usize = 64;
 
 /// What a rebuild found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -33,15 +33,17 @@ pub fn rebuild<E: Encoding>(
     capacity: u64,
     window_end: u64,
 ) -> Result<(ReplayBuffer, RebuildReport), StoreError> {
-    let reader = store.reader()?;
+    let thread_count = rayon::current_num_threads();
+    let mut readers = (0..thread_count).map(|_| store.reader()).collect::<Result<Vec<_>, _>>()?;
     let mut buffer = ReplayBuffer::new(capacity);
     let mut report = RebuildReport::default();
     if window_end != u64::MAX {
         // Later games must not push out what the window holds.
         let _ = buffer.fix_window(0);
     }
-    for chunk in reader.newest_self_play(capacity, window_end)?.chunks(CHUNK_GAMES) {
-        for (span, game) in chunk.iter().zip(replay_chunk(encoding, &reader, chunk)?) {
+    let spans = store.reader()?.newest_self_play(capacity, window_end)?;
+    for chunk in spans.chunks(thread_count * THREAD_GAMES) {
+        for (span, game) in chunk.iter().zip(replay_chunk(encoding, &mut readers, chunk)?) {
             match game {
                 Ok(game) => {
                     buffer.push_game(span.finish_number, &game.samples);
@@ -63,21 +65,31 @@ pub fn rebuild<E: Encoding>(
     Ok((buffer, report))
 }
 
-/// Replays some games in parallel; the order stays.
+/// Reads and replays some games, each thread through a reader of its own; the order stays.
 fn replay_chunk<E: Encoding>(
     encoding: &E,
-    reader: &Reader,
+    readers: &mut [Reader],
     chunk: &[FinishedSpan],
 ) -> Result<Vec<Result<ReplayedGame, String>>, StoreError> {
-    let mut games = Vec::with_capacity(chunk.len());
-    for span in chunk {
-        games.push(match reader.game(span.game_id) {
-            Err(StoreError::Damaged { what }) => Err(what),
-            Err(error) => return Err(error),
-            Ok(game) => game.ok_or_else(|| "the game is gone".to_owned()),
-        });
+    let parts = readers.par_iter_mut().zip(chunk.par_chunks(THREAD_GAMES));
+    let replayed: Vec<Result<Vec<_>, StoreError>> = parts
+        .map(|(reader, spans)| spans.iter().map(|span| read_and_replay(encoding, reader, *span)).collect())
+        .collect();
+    Ok(replayed.into_iter().collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect())
+}
+
+/// Reads and replays one game; the inner error says why it does not count.
+fn read_and_replay<E: Encoding>(
+    encoding: &E,
+    reader: &Reader,
+    span: FinishedSpan,
+) -> Result<Result<ReplayedGame, String>, StoreError> {
+    match reader.game(span.game_id) {
+        Ok(Some(game)) => Ok(replay_finished(encoding, &game)),
+        Ok(None) => Ok(Err("the game is gone".to_owned())),
+        Err(StoreError::Damaged { what }) => Ok(Err(what)),
+        Err(error) => Err(error),
     }
-    Ok(games.into_par_iter().map(|game| replay_finished(encoding, &game?)).collect())
 }
 
 /// Replays a finished game and compares the result with the stored one.

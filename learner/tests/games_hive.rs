@@ -1,0 +1,114 @@
+//! The registry with Hive: openings of a gate, and random games played to their end.
+
+mod common;
+
+use std::collections::HashSet;
+use std::time::Instant;
+
+use common::start_with;
+use learner::games::{GatePlan, PlyStatus, SelfPlayPlan, random_openings};
+use learner::replay::{BatchSampler, rebuild, seed_of_step};
+use learner::store::{Change, GameKind, NewNetwork};
+use rand::{RngExt, SeedableRng};
+use rand_pcg::Pcg64;
+use shared::encoding::hive::HiveEncoding;
+use shared::encoding::{Encoding, TrainingBatch};
+use shared::game::Game;
+use shared::game::hive::{Hive, HiveRules};
+use shared::gate::GateSettings;
+use shared::record::{PlyRecord, PolicyTarget};
+use shared::search::SearchSettings;
+use shared::wire::ReportedPly;
+
+fn encoding(game_type: &str) -> HiveEncoding {
+    let rules = HiveRules { game_type: game_type.parse().expect("a game type"), ..HiveRules::default() };
+    HiveEncoding::new(Hive::new(rules), 16)
+}
+
+/// Plays random plies with targets on all moves until the game ends.
+fn random_game(encoding: &HiveEncoding, game_id: u64, seed: u64) -> Vec<ReportedPly> {
+    let game = encoding.game();
+    let mut rng = Pcg64::seed_from_u64(seed);
+    let mut position = game.initial_position();
+    let (mut moves, mut indices, mut plies) = (Vec::new(), Vec::new(), Vec::new());
+    while game.outcome(&position).is_none() {
+        moves.clear();
+        indices.clear();
+        game.legal_moves(&position, &mut moves);
+        encoding.policy_indices(&position, &moves, &mut indices);
+        let visits = indices.iter().map(|index| (*index, rng.random_range(1..30)));
+        let policy_target = Some(PolicyTarget::from_visits(visits).expect("legal moves are visited"));
+        let mv = moves[rng.random_range(0..moves.len())];
+        let move_text = game.format_move(&position, mv);
+        let record = PlyRecord { move_text, policy_target, root_value: 0.5, simulation_count: 9, network_id: 1 };
+        plies.push(ReportedPly { game_id, ply: plies.len() as u32, record });
+        game.play(&mut position, mv);
+    }
+    plies
+}
+
+#[test]
+fn no_two_pairs_of_a_gate_start_alike() {
+    for (game_type, opening_plies) in [("Base+MLP", 4), ("Base", 4), ("Base+MLP", 8)] {
+        let (openings, distinct) = random_openings(&encoding(game_type), 200, opening_plies, 5);
+        assert_eq!((openings.len(), distinct), (200, 200), "{game_type}");
+        let different: HashSet<&Vec<String>> = openings.iter().collect();
+        assert_eq!(different.len(), 200);
+    }
+}
+
+#[test]
+fn a_gate_of_hive_has_200_distinct_openings_and_goes_on_after_a_restart() {
+    let run_dir = tempfile::tempdir().expect("a directory");
+    let plan = GatePlan {
+        candidate_id: 2,
+        best_id: 1,
+        iteration: 1,
+        settings: GateSettings::default(),
+        opening_plies: 4,
+        search: SearchSettings::default().for_match(400),
+    };
+    let learner = start_with(encoding("Base+MLP"), run_dir.path());
+    let network = |network_id| NewNetwork { network_id, file: "f".into(), sha256: "s".into(), training_step: 0 };
+    let networks = vec![Change::AddNetwork(network(1)), Change::AddNetwork(network(2))];
+    learner.store.write(networks).expect("stored");
+    let report = learner.registry.begin_gate(&plan).expect("begun");
+    assert_eq!((report.pair_count, report.distinct_opening_count), (200, 200));
+    assert_eq!(learner.registry.progress().open_gate_count, 400);
+    drop(learner);
+    let learner = start_with(encoding("Base+MLP"), run_dir.path());
+    assert_eq!(learner.registry.begin_gate(&plan).expect("resumed"), report);
+    assert_eq!(learner.registry.progress().open_gate_count, 400);
+    let leases = learner.registry.lease("e", GameKind::Gate, 400, Instant::now()).expect("leases").leases;
+    let starts: HashSet<&Vec<String>> = leases.iter().map(|lease| &lease.moves).collect();
+    assert_eq!((leases.len(), starts.len()), (400, 200));
+}
+
+#[test]
+fn games_of_hive_are_learned_from_and_are_there_after_a_restart() {
+    let run_dir = tempfile::tempdir().expect("a directory");
+    let (learner, now) = (start_with(encoding("Base+MLP"), run_dir.path()), Instant::now());
+    let plan = SelfPlayPlan { iteration: 1, search: SearchSettings::default(), game_count_max: None };
+    learner.registry.plan_self_play(Some(plan)).expect("planned");
+    let leases = learner.registry.lease("a", GameKind::SelfPlay, 4, now).expect("leases").leases;
+    for lease in &leases {
+        let plies = random_game(&encoding("Base+MLP"), lease.game_id, lease.seed);
+        let statuses = learner.registry.report("a", &plies, now).expect("stored");
+        assert!(statuses.iter().all(|status| *status == PlyStatus::Accepted), "{statuses:?}");
+    }
+    assert_eq!(learner.registry.progress().finished_self_play_count, 4);
+    let sample = |replay: &learner::replay::SharedReplay| {
+        let mut batch = TrainingBatch::default();
+        let window = replay.fix_window(u64::MAX);
+        let mut sampler = BatchSampler::new(encoding("Base+MLP"));
+        sampler.sample(replay, window, 64, seed_of_step(1, 9), &mut batch).expect("a batch");
+        assert_eq!(batch.input.len(), 64);
+        let sums = (0..64).map(|index| batch.policy_targets[batch.input.move_range(index)].iter().sum::<f32>());
+        sums.for_each(|sum| assert!((sum - 1.0).abs() < 1e-4, "shares sum to {sum}"));
+        (batch.input.planes, batch.input.policy_indices, batch.policy_targets, batch.value_targets)
+    };
+    let before = sample(&learner.replay);
+    let (buffer, report) = rebuild(&encoding("Base+MLP"), &learner.store, 1000, u64::MAX).expect("rebuilt");
+    assert_eq!((report.game_count, report.quarantined_count), (4, 0));
+    assert_eq!(sample(&learner::replay::SharedReplay::new(buffer)), before);
+}
