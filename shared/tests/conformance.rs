@@ -1,12 +1,21 @@
-//! The laws of games and encodings, on tic-tac-toe.
+//! The laws of games and encodings, on every game there is.
 
 use shared::encoding::tictactoe::TicTacToeEncoding;
 use shared::game::conformance::{check_encoding, check_game};
+use shared::game::hive::{GameType, Hive, HiveRules};
 use shared::game::tictactoe::TicTacToe;
 
 #[test]
 fn tictactoe_keeps_the_laws_of_a_game() {
     check_game(&TicTacToe, 1, 500);
+}
+
+#[test]
+fn hive_keeps_the_laws_of_a_game() {
+    for (seed, text) in ["Base", "Base+M", "Base+L", "Base+P", "Base+MLP"].into_iter().enumerate() {
+        let game_type: GameType = text.parse().expect("a game type");
+        check_game(&Hive::new(HiveRules { game_type, ..HiveRules::default() }), seed as u64 * 100, 2);
+    }
 }
 
 #[test]

@@ -14,7 +14,7 @@ pub(super) fn select_edge<M: Copy>(tree: &mut Tree<M>, index: NodeIndex, setting
     let node = tree.node(index);
     let node_visits = node.visit_count.saturating_sub(1) + u32::from(node.pending_count) * settings.virtual_loss;
     let exploration = settings.exploration * (node_visits.max(1) as f32).sqrt();
-    let mut best: Option<(EdgeIndex, f32)> = None;
+    let (mut best, mut best_score) = (None, f32::NEG_INFINITY);
     let mut visited_prior = 0.0;
     for (edge, prior, child) in tree.visited_edges(index) {
         let lost_visits = u32::from(child.pending_count) * settings.virtual_loss;
@@ -27,23 +27,23 @@ pub(super) fn select_edge<M: Copy>(tree: &mut Tree<M>, index: NodeIndex, setting
             continue;
         }
         visited_prior += prior;
-        if child.proof == Proof::Win {
-            continue;
-        }
-        let value = child.proof.value().unwrap_or_else(|| child.mean_value_with_wins(lost_visits)).flipped();
-        let score = puct_score(value, exploration, prior, visits);
-        if best.is_none_or(|(_, highest)| score > highest) {
-            best = Some((edge, score));
+        let value = match child.proof {
+            Proof::Unknown => child.mean_value_with_wins(lost_visits),
+            Proof::Win => continue,
+            proof => proof.value().unwrap_or_default(),
+        };
+        let score = puct_score(value.flipped(), exploration, prior, visits);
+        if score > best_score {
+            (best, best_score) = (Some(edge), score);
         }
     }
     if let Some((edge, prior)) = unvisited {
         let value = first_play_urgency(node.mean_value(), visited_prior, reduction(index, settings));
-        let score = puct_score(value, exploration, prior, 0);
-        if best.is_none_or(|(_, highest)| score > highest) {
-            return edge;
+        if puct_score(value, exploration, prior, 0) > best_score {
+            best = Some(edge);
         }
     }
-    best.map(|(edge, _)| edge).expect("an unproven node has a move that is not lost")
+    best.expect("an unproven node has a move that is not lost")
 }
 
 /// Q + U of a move: `value` as the mover sees it, `exploration` times prior over visits.

@@ -1,0 +1,95 @@
+//! Simulations a second on midgame positions of Hive, with a network that answers at once: uniform priors, value 0.
+
+use divan::counter::ItemsCount;
+use divan::{Bencher, black_box};
+use serde::Deserialize;
+use shared::game::Game;
+use shared::game::Value;
+use shared::game::hive::{GameType, Hive, HiveRules, Position};
+use shared::notation::uhp::GameString;
+use shared::search::{Search, SearchSettings, run_search};
+
+/// Plies played before the searched positions.
+const MIDGAME_PLY: usize = 24;
+
+fn main() {
+    divan::main();
+}
+
+#[derive(Deserialize)]
+struct GameRow {
+    gametype: String,
+    game: String,
+}
+
+fn hive() -> Hive {
+    Hive::new(HiveRules { game_type: GameType::MLP, ..HiveRules::default() })
+}
+
+/// Positions after 24 plies of the golden games with all expansions.
+fn midgames() -> Vec<Position> {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../shared/data/hive/games.jsonl");
+    let text = std::fs::read_to_string(path).expect("the golden games of Hive");
+    let rows = text.lines().map(|line| serde_json::from_str::<GameRow>(line).expect("a game"));
+    let positions = rows.filter(|row| row.gametype == "Base+MLP").filter_map(|row| {
+        let mut game: GameString = row.game.parse().expect("a game string");
+        let is_long = game.moves.len() > 2 * MIDGAME_PLY;
+        game.moves.truncate(MIDGAME_PLY);
+        is_long.then(|| game.replay(&hive()).expect("a legal game").0)
+    });
+    positions.take(8).collect()
+}
+
+/// Searches each position with this many simulations from an empty tree.
+#[divan::bench(args = [100, 800, 3200], sample_count = 20)]
+fn midgame(bencher: Bencher, simulation_count: u32) {
+    let positions = midgames();
+    assert_eq!(positions.len(), 8, "positions to search");
+    let settings = SearchSettings { simulation_count, ..SearchSettings::default() };
+    let simulations = positions.len() * simulation_count as usize;
+    bencher.counter(ItemsCount::new(simulations)).bench_local(|| {
+        for position in &positions {
+            let search = Search::new(hive(), position.clone(), settings.clone(), 1);
+            let mut search = search.expect("a game that goes on");
+            run_search(&mut search, uniform);
+            assert_eq!(search.simulation_count(), simulation_count);
+            black_box(search.root_value());
+        }
+    });
+}
+
+/// Plays ten plies (fewer if the game ends) with 800 simulations each from each position; trees are kept from ply to
+/// ply, and their memory used again.
+#[divan::bench(sample_count = 10)]
+fn ten_plies(bencher: Bencher) {
+    let positions = midgames();
+    let settings = SearchSettings::default();
+    let play_all = || positions.iter().map(|position| play_ten_plies(position, &settings)).sum::<u32>();
+    let simulations = play_all();
+    bencher.counter(ItemsCount::new(simulations)).bench_local(|| {
+        assert_eq!(play_all(), simulations, "the same seed gives the same games");
+    });
+}
+
+/// Returns the simulations that were run.
+fn play_ten_plies(position: &Position, settings: &SearchSettings) -> u32 {
+    let mut simulations = 0;
+    let search = Search::new(hive(), position.clone(), settings.clone(), 1);
+    let mut search = search.expect("a game that goes on");
+    for _ in 0..10 {
+        let kept = search.simulation_count();
+        run_search(&mut search, uniform);
+        simulations += search.simulation_count() - kept;
+        let mv = search.choose_move();
+        search.play(mv);
+        if hive().outcome(search.position()).is_some() {
+            break;
+        }
+    }
+    simulations
+}
+
+fn uniform(_: &Position, moves: &[<Hive as Game>::Move], priors: &mut [f32]) -> Value {
+    priors.fill(1.0 / moves.len() as f32);
+    Value::DRAW
+}
