@@ -188,6 +188,7 @@ fn make_pipeline<E: Encoding>(
         best: Arc::clone(&taken_up.best),
         narrator,
         stop: stop.clone(),
+        is_self_play_paused: false,
     })
 }
 

@@ -62,6 +62,8 @@ pub struct Pipeline<E: Encoding> {
     pub narrator: Narrator<E>,
     /// Ends the pipeline.
     pub stop: CancellationToken,
+    /// Whether no new self-play games are made for now.
+    pub is_self_play_paused: bool,
 }
 
 impl<E: Encoding> Pipeline<E> {
@@ -137,13 +139,14 @@ impl<E: Encoding> Pipeline<E> {
     }
 
     /// Says whether and how new self-play games are made in this state of the iteration.
-    fn plan_self_play(&self, iteration: &IterationRow) -> anyhow::Result<()> {
+    fn plan_self_play(&mut self, iteration: &IterationRow) -> anyhow::Result<()> {
         let is_paused = self.config.run.pipeline == PipelineMode::Lockstep && iteration.state != state::SELF_PLAY;
         let (_, generation) = self.best.get();
         let search = self.config.self_play.search_at(generation);
         let game_count_max = (self.config.run.pipeline == PipelineMode::Lockstep)
             .then(|| u64::from(self.config.self_play.games_per_iteration));
         let plan = SelfPlayPlan { iteration: iteration.number, search, game_count_max };
+        self.is_self_play_paused = is_paused;
         Ok(self.registry.plan_self_play((!is_paused).then_some(plan))?)
     }
 
@@ -191,11 +194,26 @@ impl<E: Encoding> Pipeline<E> {
                 }
             }
             self.narrator.show_training(iteration, last, step_end);
+            self.pause_self_play_if_full(iteration)?;
             anyhow::ensure!(!self.trainer.is_finished() || self.stop.is_cancelled(), "the training thread ended");
             if self.is_stopped_after_wait() {
                 return Ok(false);
             }
         }
+    }
+
+    /// Training keeps its window whatever comes in: when twice the capacity is held, self-play waits for it.
+    fn pause_self_play_if_full(&mut self, iteration: &IterationRow) -> anyhow::Result<()> {
+        let is_full = self.narrator.position_count() >= 2 * u64::from(self.config.replay.position_count_max);
+        if is_full && !self.is_self_play_paused {
+            tracing::warn!(
+                iteration = iteration.number,
+                "self-play waits for training: the replay buffer is full twice over"
+            );
+            self.registry.plan_self_play(None)?;
+            self.is_self_play_paused = true;
+        }
+        Ok(())
     }
 
     fn add_candidate(

@@ -6,9 +6,6 @@ use shared::record::Sample;
 
 /// Bytes of one block. Positions never span blocks, so a block is dropped whole once its last position is forgotten.
 const BLOCK_BYTES: usize = 1 << 20;
-/// A fixed window may hold the buffer at up to this many times its capacity.
-const FIXED_CAPACITY_FACTOR: u64 = 2;
-
 /// The newest positions, oldest first. Positions are numbered from 0 as they come in.
 #[derive(Debug)]
 pub struct ReplayBuffer {
@@ -166,19 +163,11 @@ impl ReplayBuffer {
         sample.policy_target.write_to(block);
     }
 
-    /// Forgets positions beyond the capacity, except those that the fixed window needs and that still fit.
+    /// Forgets positions beyond the capacity, except those that the fixed window needs. The pipeline pauses self-play
+    /// when that makes the buffer too large.
     fn forget_old(&mut self) {
         let oldest_kept = self.end().saturating_sub(self.capacity);
-        let oldest_kept = match self.fixed {
-            Some(window) => {
-                let hard_limit = self.end().saturating_sub(self.capacity * FIXED_CAPACITY_FACTOR);
-                if hard_limit > window.start {
-                    tracing::warn!("replay buffer outgrew its fixed window: training will not resume bit for bit");
-                }
-                oldest_kept.min(window.start).max(hard_limit)
-            }
-            None => oldest_kept,
-        };
+        let oldest_kept = self.fixed.map_or(oldest_kept, |window| oldest_kept.min(window.start));
         let forgotten = oldest_kept.saturating_sub(self.first).min(self.entries.len() as u64);
         self.entries.drain(..forgotten as usize);
         self.first += forgotten;
