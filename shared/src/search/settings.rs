@@ -23,7 +23,7 @@ pub struct SearchSettings {
     pub dirichlet_weight: f32,
     /// Temperature of the first `temperature_plies` plies; 0 = always the most visited move.
     pub temperature: f32,
-    /// Plies played at `temperature`.
+    /// Plies played at `temperature`: fifteen moves of each side.
     pub temperature_plies: u32,
     /// Temperature of all later plies.
     pub temperature_after: f32,
@@ -40,7 +40,7 @@ impl Default for SearchSettings {
             dirichlet_alpha: 0.15,
             dirichlet_weight: 0.25,
             temperature: 1.0,
-            temperature_plies: 15,
+            temperature_plies: 30,
             temperature_after: 0.1,
         }
     }
