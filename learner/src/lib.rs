@@ -7,7 +7,7 @@
 mod best;
 pub mod config;
 mod durable;
-mod files;
+pub mod files;
 pub mod games;
 pub mod inference;
 pub mod inquire;

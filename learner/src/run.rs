@@ -13,11 +13,11 @@ use tokio_util::sync::CancellationToken;
 use tracing::info;
 
 use crate::best::BestNetwork;
-use crate::config::LearnerConfig;
+use crate::config::{InferenceConfig, LearnerConfig};
 use crate::durable::DurableStore;
 use crate::files::RunFiles;
 use crate::games::{GameRegistry, RegistryLimits, mix_seed};
-use crate::inference::{BatchSettings, InferenceHandle, TorchEvaluator};
+use crate::inference::{BatchSettings, Evaluator, InferenceHandle, TorchEvaluator};
 use crate::pipeline::{Ended, Narrator, Pipeline};
 use crate::replay::{SharedReplay, rebuild};
 use crate::services::{InferenceService, RunStatus, Services, WorkersService, serve};
@@ -37,16 +37,38 @@ pub fn run(
     tokio: &tokio::runtime::Runtime,
     stop: CancellationToken,
 ) -> anyhow::Result<()> {
+    let inference = config.inference.clone();
+    run_with(config, listener, tokio, stop, move |files, shape| {
+        let device = net::open_device(inference.device)?;
+        if inference.threads > 0 {
+            net::set_threads(inference.threads);
+        }
+        Ok(TorchEvaluator::new(files, shape, device, inference.batch_sizes, inference.networks_max))
+    })
+}
+
+/// Runs with an evaluator of the caller's, made on the inference thread: how benchmarks measure all but the network.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_with<V: Evaluator>(
+    config: LearnerConfig,
+    listener: TcpListener,
+    tokio: &tokio::runtime::Runtime,
+    stop: CancellationToken,
+    make_evaluator: impl FnOnce(RunFiles, NetworkShape) -> anyhow::Result<V> + Send + 'static,
+) -> anyhow::Result<()> {
     let game = config.game.clone();
-    game.visit(Run { config, listener, tokio, stop })?
+    game.visit(Run { config, listener, tokio, stop, make_evaluator })?
 }
 
 /// A run of a game that is still to be chosen.
-struct Run<'a> {
+struct Run<'a, F> {
     config: LearnerConfig,
     listener: TcpListener,
     tokio: &'a tokio::runtime::Runtime,
     stop: CancellationToken,
+    make_evaluator: F,
 }
 
 /// What is on disk, taken up.
@@ -59,13 +81,17 @@ struct TakenUp<E: Encoding> {
     best: Arc<BestNetwork>,
 }
 
-impl GameVisitor for Run<'_> {
+impl<V, F> GameVisitor for Run<'_, F>
+where
+    V: Evaluator,
+    F: FnOnce(RunFiles, NetworkShape) -> anyhow::Result<V> + Send + 'static,
+{
     type Output = anyhow::Result<()>;
 
     fn visit<E: Encoding>(self, encoding: E) -> anyhow::Result<()> {
         let token = self.config.server.token_file.as_deref().map(Token::from_file).transpose()?;
         let taken_up = take_up(&self.config, &encoding, &self.stop)?;
-        let inference = start_inference(&self.config, &encoding, &taken_up)?;
+        let inference = start_inference(&self.config.inference, &encoding, &taken_up, self.make_evaluator)?;
         let status = Arc::new(RunStatus::default());
         show_start(&status, &taken_up);
         let pipeline = make_pipeline(&self.config, &encoding, &taken_up, &inference, &status, &self.stop)?;
@@ -135,24 +161,20 @@ fn fill_replay<E: Encoding>(
     Ok(SharedReplay::new(buffer))
 }
 
-fn start_inference<E: Encoding>(
-    config: &LearnerConfig,
+fn start_inference<E: Encoding, V: Evaluator>(
+    config: &InferenceConfig,
     encoding: &E,
     taken_up: &TakenUp<E>,
+    make_evaluator: impl FnOnce(RunFiles, NetworkShape) -> anyhow::Result<V> + Send + 'static,
 ) -> anyhow::Result<InferenceHandle> {
-    let (inference, files, shape) = (config.inference.clone(), taken_up.files.clone(), taken_up.shape);
+    let (files, shape) = (taken_up.files.clone(), taken_up.shape);
     let settings = BatchSettings {
-        leaf_count_max: inference.batch_leaves_max as usize,
-        wait_max: Duration::from_micros(inference.batch_wait_us_max),
-        queue_length_max: inference.queue_batches_max,
+        leaf_count_max: config.batch_leaves_max as usize,
+        wait_max: Duration::from_micros(config.batch_wait_us_max),
+        queue_length_max: config.queue_batches_max,
     };
-    InferenceHandle::start(encoding.clone(), settings, Arc::clone(&taken_up.best), move || {
-        let device = net::open_device(inference.device)?;
-        if inference.threads > 0 {
-            net::set_threads(inference.threads);
-        }
-        Ok(TorchEvaluator::new(files, shape, device, inference.batch_sizes, inference.networks_max))
-    })
+    let best = Arc::clone(&taken_up.best);
+    InferenceHandle::start(encoding.clone(), settings, best, move || make_evaluator(files, shape))
 }
 
 fn make_pipeline<E: Encoding>(

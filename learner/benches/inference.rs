@@ -1,0 +1,166 @@
+//! What the way through gRPC costs: evaluations/s from a load generator through a whole learner, beside the same
+//! network called in a loop; and what the way carries when the network answers at once.
+//!
+//! Bar: through gRPC at least 90 % of the loop, with the network of `hive-cpu` at the same batch size. The two are
+//! measured in turn, and the median of the ratios counts: other programs' noise falls on both.
+
+use std::path::Path;
+use std::time::Instant;
+
+use learner::config::LearnerConfig;
+use learner::inference::{Evaluator, NetworkOutput};
+use learner::run::{run, run_with};
+use net::{Device, InferenceNetwork, Network, NetworkShape, Precision};
+use rand::{RngExt, SeedableRng};
+use rand_pcg::Pcg64;
+use runtime::config::Sources;
+use shared::encoding::{Encoding, NetworkInput};
+use shared::game::Game;
+use shared::game::catalog::GameVisitor;
+use tokio_util::sync::CancellationToken;
+use worker::WorkerConfig;
+use worker::load::{LoadReport, LoadSettings};
+
+/// Plies of random play before a position is taken: the middle of a game.
+const PLIES: u32 = 20;
+
+fn main() {
+    let is_test = std::env::args().any(|argument| argument == "--test");
+    let (round_count, batch_count) = if is_test { (1, 2) } else { (5, 40) };
+    compare(round_count, batch_count);
+    measure_path(if is_test { 4 } else { 400 });
+}
+
+/// Prints evaluations/s of both ways, and their ratio.
+fn compare(round_count: usize, batch_count: usize) {
+    let (dir, config) = run_config();
+    let leaf_count = config.inference.batch_leaves_max as usize;
+    let mut ratios = Vec::new();
+    println!("hive-cpu network, batches of {leaf_count}");
+    println!("{:>22} {:>22} {:>8}", "through gRPC, leaves/s", "in a loop, leaves/s", "ratio");
+    for _ in 0..round_count {
+        let through = load(&config, leaf_count, batch_count, |config, listener, tokio, stop| {
+            run(config, listener, tokio, stop).expect("the learner runs");
+        });
+        let in_loop = in_process(&config, &dir.path().join("networks/network-000001.safetensors"), batch_count);
+        ratios.push(through.leaves_per_second() / in_loop);
+        let ratio = ratios.last().copied().unwrap_or_default();
+        println!("{:>22.0} {in_loop:>22.0} {ratio:>8.3}", through.leaves_per_second());
+    }
+    ratios.sort_by(f64::total_cmp);
+    println!("median ratio {:.3} (bar 0.9)\n", ratios[ratios.len() / 2]);
+}
+
+/// Prints what the whole way carries with a network that answers at once.
+fn measure_path(batch_count: usize) {
+    println!("a network that answers at once");
+    println!("{:>10} {:>12} {:>14} {:>14}", "batch", "leaves/s", "moves a leaf", "bytes a leaf");
+    for leaf_count in [16, 128, 1024] {
+        let (_dir, mut config) = run_config();
+        config.inference.batch_leaves_max = 1024;
+        let report = load(&config, leaf_count, batch_count, |config, listener, tokio, stop| {
+            run_with(config, listener, tokio, stop, |_, _| Ok(AnswersAtOnce)).expect("the learner runs");
+        });
+        let LoadReport { moves_per_leaf, bytes_per_leaf, .. } = report;
+        println!("{leaf_count:>10} {:>12.0} {moves_per_leaf:>14.1} {bytes_per_leaf:>14.1}", report.leaves_per_second());
+        assert!(bytes_per_leaf <= 400.0 * (moves_per_leaf / 60.0).max(1.0), "at most 400 bytes a leaf of 60 moves");
+    }
+}
+
+/// Uniform priors, value 0.
+struct AnswersAtOnce;
+
+impl Evaluator for AnswersAtOnce {
+    fn evaluate(&mut self, _: u32, input: &NetworkInput, output: &mut NetworkOutput) -> Result<(), String> {
+        output.clear();
+        for index in 0..input.len() {
+            let move_count = input.move_range(index).len();
+            output.priors.extend(std::iter::repeat_n(1.0 / move_count as f32, move_count));
+        }
+        output.values.resize(input.len(), 0.0);
+        Ok(())
+    }
+}
+
+/// The preset `hive-cpu` in a new folder.
+fn run_config() -> (tempfile::TempDir, LearnerConfig) {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let preset = Path::new(env!("CARGO_MANIFEST_DIR")).join("../config/hive-cpu.toml");
+    let sources = Sources { program: "learner", file: Some(preset), ..Sources::default() };
+    let mut config = runtime::config::load::<LearnerConfig>(&sources).expect("the preset is one").raw;
+    config.run.dir = dir.path().to_owned();
+    (dir, config)
+}
+
+/// Starts a learner, sends it load, stops it.
+fn load(
+    config: &LearnerConfig,
+    batch_leaves: usize,
+    batches: usize,
+    serve: impl FnOnce(LearnerConfig, tokio::net::TcpListener, &tokio::runtime::Runtime, CancellationToken) + Send + 'static,
+) -> LoadReport {
+    let tokio = tokio::runtime::Builder::new_multi_thread().enable_all().build().expect("tokio starts");
+    let listener = tokio.block_on(tokio::net::TcpListener::bind("127.0.0.1:0")).expect("a free port");
+    let address = listener.local_addr().expect("a bound listener has an address");
+    let (stop, config) = (CancellationToken::new(), config.clone());
+    let learner_stop = stop.clone();
+    let learner = std::thread::spawn(move || serve(config, listener, &tokio, learner_stop));
+    let client = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("tokio starts");
+    let settings = WorkerConfig { learner: format!("http://{address}"), ..WorkerConfig::default() };
+    let settings = settings.check(None).expect("the settings are possible");
+    let load = LoadSettings { batch_leaves, warm_up_batches: 2, batches, plies: PLIES, seed: 1 };
+    let report = client.block_on(worker::load::run(&settings, load)).expect("the learner answers");
+    drop(client);
+    stop.cancel();
+    learner.join().expect("the learner ends well");
+    report
+}
+
+/// Returns leaves/s of the network called in a loop.
+fn in_process(config: &LearnerConfig, network: &Path, batch_count: usize) -> f64 {
+    let leaf_count = config.inference.batch_leaves_max as usize;
+    let Prepared { input, shape } = config.game.visit(Prepare(config, leaf_count)).expect("the game is possible");
+    net::set_threads(config.inference.threads.max(1));
+    let network = Network::load(network, &shape, Device::CPU).expect("the learner wrote it");
+    let mut network = InferenceNetwork::new(&network, Device::CPU, Precision::Float32, &[]).expect("it fits");
+    let mut output = NetworkOutput::default();
+    let mut evaluate = || network.evaluate(&input, &mut output).expect("it answers");
+    (0..2).for_each(|_| evaluate());
+    let started_at = Instant::now();
+    (0..batch_count).for_each(|_| evaluate());
+    let seconds = started_at.elapsed().as_secs_f64();
+    assert_eq!(output.values.len(), leaf_count);
+    (batch_count * leaf_count) as f64 / seconds
+}
+
+/// Positions of random games, as a network reads them.
+struct Prepare<'a>(&'a LearnerConfig, usize);
+
+struct Prepared {
+    input: NetworkInput,
+    shape: NetworkShape,
+}
+
+impl GameVisitor for Prepare<'_> {
+    type Output = Prepared;
+
+    fn visit<E: Encoding>(self, encoding: E) -> Prepared {
+        let mut random = Pcg64::seed_from_u64(1);
+        let mut input = NetworkInput::default();
+        let (mut moves, mut policy_indices) = (Vec::new(), Vec::new());
+        while input.len() < self.1 {
+            let mut position = encoding.game().initial_position();
+            for _ in 0..PLIES {
+                moves.clear();
+                encoding.game().legal_moves(&position, &mut moves);
+                encoding.game().play(&mut position, moves[random.random_range(0..moves.len())]);
+            }
+            moves.clear();
+            policy_indices.clear();
+            encoding.game().legal_moves(&position, &mut moves);
+            encoding.policy_indices(&position, &moves, &mut policy_indices);
+            input.push(&encoding, &position, &policy_indices).expect("legal moves have cells");
+        }
+        Prepared { input, shape: NetworkShape::new(&encoding, self.0.network) }
+    }
+}
