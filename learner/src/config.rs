@@ -91,7 +91,7 @@ pub struct ServerConfig {
     /// How long a worker keeps a game without a word.
     #[serde(with = "humantime_serde")]
     pub lease: Duration,
-    /// Batches a worker's stream may have unanswered.
+    /// Batches a worker's stream may have unanswered: two for each of its threads.
     pub batches_in_flight_max: u32,
     /// How long a stop waits for what is under way.
     #[serde(with = "humantime_serde")]

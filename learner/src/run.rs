@@ -24,9 +24,6 @@ use crate::services::{InferenceService, RunStatus, Services, WorkersService, ser
 use crate::store::{Reader, RunRow, Store};
 use crate::trainer::{TrainerHandle, TrainerParts, check_sha256, first_network};
 
-/// Streams of one machine share a connection; each thread of a worker may have its batches under way.
-const WORKER_THREADS_MAX: usize = 256;
-
 /// Runs until `stop` or the last iteration.
 ///
 /// # Errors
@@ -221,7 +218,7 @@ fn make_services<E: Encoding>(
     status: Arc<RunStatus>,
     stop: &CancellationToken,
 ) -> Services<E> {
-    let in_flight_max = config.server.batches_in_flight_max as usize * WORKER_THREADS_MAX;
+    let in_flight_max = config.server.batches_in_flight_max as usize;
     let (registry, best) = (Arc::clone(&taken_up.registry), Arc::clone(&taken_up.best));
     Services {
         workers: WorkersService::new(config.clone(), registry, best, Arc::clone(&status)),
