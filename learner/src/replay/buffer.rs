@@ -4,6 +4,8 @@ use std::collections::VecDeque;
 
 use shared::record::Sample;
 
+use super::compact::pack_target;
+
 /// Bytes of one block. Positions never span blocks, so a block is dropped whole once its last position is forgotten.
 const BLOCK_BYTES: usize = 1 << 20;
 /// The newest positions, oldest first. Positions are numbered from 0 as they come in.
@@ -19,6 +21,8 @@ pub struct ReplayBuffer {
     /// Finish number and end of each game that still has positions here.
     games: VecDeque<(u64, u64)>,
     fixed: Option<Window>,
+    /// Scratch: the policy target of the position that comes in.
+    target: Vec<u8>,
 }
 
 /// Where one position lies.
@@ -66,6 +70,7 @@ impl ReplayBuffer {
             first_block: 0,
             games: VecDeque::new(),
             fixed: None,
+            target: Vec::new(),
         }
     }
 
@@ -117,9 +122,8 @@ impl ReplayBuffer {
         self.forget_old();
     }
 
-    /// Returns packed position, policy target and value target of a position, `None` if it is not here.
-    #[must_use]
-    pub fn get(&self, number: u64) -> Option<(&[u8], &[u8], f32)> {
+    /// Returns packed position, compact policy target and value target of a position, `None` if it is not here.
+    pub(super) fn get(&self, number: u64) -> Option<(&[u8], &[u8], f32)> {
         let entry = self.entries.get(usize::try_from(number.checked_sub(self.first)?).ok()?)?;
         let block = &self.blocks[entry.block.wrapping_sub(self.first_block) as usize];
         let bytes = &block[entry.offset as usize..];
@@ -138,15 +142,16 @@ impl ReplayBuffer {
     }
 
     fn push(&mut self, sample: &Sample) {
-        let target_length = sample.policy_target.pairs().len() * 4;
-        let (Ok(packed_length), Ok(target_length_u16)) =
-            (u16::try_from(sample.packed.len()), u16::try_from(target_length))
+        self.target.clear();
+        pack_target(sample.policy_target.pairs(), &mut self.target);
+        let (Ok(packed_length), Ok(target_length)) =
+            (u16::try_from(sample.packed.len()), u16::try_from(self.target.len()))
         else {
             // No game here packs a position into more than 64 kB; one that did could not be learned from.
             tracing::error!(byte_count = sample.packed.len(), "position too large for the replay buffer, left out");
             return;
         };
-        let length = sample.packed.len() + target_length;
+        let length = sample.packed.len() + self.target.len();
         if self.blocks.back().is_none_or(|block| block.len() + length > BLOCK_BYTES) {
             self.blocks.push_back(Vec::with_capacity(BLOCK_BYTES));
         }
@@ -156,11 +161,11 @@ impl ReplayBuffer {
             block: block_number,
             offset: block.len() as u32,
             packed_length,
-            target_length: target_length_u16,
+            target_length,
             value_target: sample.value_target,
         });
         block.extend_from_slice(&sample.packed);
-        sample.policy_target.write_to(block);
+        block.extend_from_slice(&self.target);
     }
 
     /// Forgets positions beyond the capacity, except those that the fixed window needs. The pipeline pauses self-play
@@ -204,7 +209,7 @@ mod tests {
         let window = buffer.fix_window(4);
         assert_eq!(content(&buffer, window), [[3, 1], [3, 2], [4, 0], [4, 1], [4, 2]]);
         assert_eq!(buffer.position_count(), 5);
-        assert_eq!(buffer.get(window.start).map(|(_, target, _)| target.to_vec()), Some(vec![3, 0, 7, 0]));
+        assert_eq!(buffer.get(window.start).map(|(_, target, _)| target.to_vec()), Some(vec![3, 7]));
     }
 
     #[test]

@@ -5,6 +5,7 @@ use rand_pcg::Pcg64;
 use shared::encoding::{Encoding, Symmetry, TrainingBatch};
 use shared::record::batch::{SampleError, SampleScratch, StoredSample, push_sample};
 
+use super::compact::unpack_target;
 use super::{SharedReplay, Window};
 
 /// Draws batches. One a training thread; it reuses its memory.
@@ -84,7 +85,7 @@ impl<E: Encoding> BatchSampler<E> {
             let Some((packed, policy_target, value_target)) = buffer.get(number) else { return };
             self.bytes.extend_from_slice(packed);
             let packed_end = self.bytes.len();
-            self.bytes.extend_from_slice(policy_target);
+            unpack_target(policy_target, &mut self.bytes);
             self.drawn.push(Drawn { packed_end, target_end: self.bytes.len(), value_target, symmetry });
         }
     }
