@@ -79,7 +79,7 @@ mod tests {
     use super::*;
 
     fn job(network_id: u32, leaf_count: usize) -> Job {
-        let (answer, _) = mpsc::channel(1);
+        let (answer, _open) = mpsc::channel(1);
         let answer = answer.try_reserve_owned().unwrap();
         Job { batch: proto::LeafBatch { network_id, move_counts: vec![1; leaf_count], ..Default::default() }, answer }
     }
