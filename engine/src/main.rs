@@ -3,6 +3,7 @@
 //! Here is only the command line; each command has its own module.
 
 mod perft;
+mod uhp;
 mod verify;
 
 use std::process::ExitCode;
@@ -16,7 +17,9 @@ Examples:
   alveare perft --game hive --depth 3 --position 'Base;InProgress;White[2];wS1;bS1 wS1-'
       The same from a position, told as a UHP GameString.
   alveare verify --game hive positions.jsonl games.jsonl
-      Compares moves and results with what the files say; exit code 1 if any differ.";
+      Compares moves and results with what the files say; exit code 1 if any differ.
+  alveare uhp --network run/networks/FILE.safetensors
+      Plays a network in any program that speaks the Universal Hive Protocol.";
 
 /// Plays what Alveare has trained, and checks the rules that it was trained by.
 #[derive(Debug, Parser)]
@@ -29,6 +32,7 @@ struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     Perft(perft::Options),
+    Uhp(uhp::Options),
     Verify(verify::Options),
 }
 
@@ -45,6 +49,7 @@ fn main() -> ExitCode {
         let mut out = std::io::stdout().lock();
         match cli.command {
             Command::Perft(options) => perft::run(&options, &mut out),
+            Command::Uhp(options) => uhp::run(&options, &mut std::io::stdin().lock(), &mut out),
             Command::Verify(options) => verify::run(&options, &mut out),
         }
     })

@@ -1,0 +1,126 @@
+//! `alveare uhp`: the engine for programs that speak the Universal Hive Protocol.
+//!
+//! Here are the command line and the loop over lines; what is said and done is told in `docs/uhp.md`.
+
+mod command;
+mod lines;
+#[cfg(feature = "network")]
+mod network;
+mod refusal;
+mod session;
+mod settings;
+mod think;
+
+use std::io::{self, BufRead, Write};
+
+use anyhow::Context;
+use runtime::logging;
+
+use command::Command;
+use lines::next_line;
+use refusal::Refusal;
+use session::Session;
+use think::{Evaluator, Uniform};
+
+/// Plays Hive over the Universal Hive Protocol: commands on standard input, answers on standard output.
+///
+/// Without a network it holds all moves for equally good until the rules prove otherwise.
+#[derive(Debug, clap::Args)]
+pub struct Options {
+    /// Network to play, as the learner writes it (run/networks/*.safetensors).
+    #[cfg(feature = "network")]
+    #[arg(long, value_name = "FILE")]
+    network: Option<std::path::PathBuf>,
+    /// Where the network is computed: auto, cpu, cuda or cuda:N.
+    #[cfg(feature = "network")]
+    #[arg(long, value_name = "DEVICE", default_value = "auto")]
+    device: net::DeviceChoice,
+    /// Seed for choosing moves at a temperature above 0. The default is another one each time.
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
+}
+
+/// Talks until the input ends, the viewer says `exit`, or nobody reads the answers.
+///
+/// # Errors
+/// A network that cannot be played; input or output that fails.
+pub fn run(options: &Options, input: &mut impl BufRead, out: &mut impl Write) -> anyhow::Result<()> {
+    let evaluator = evaluator(options)?;
+    let mut session = Session::new(evaluator, options.seed.unwrap_or_else(rand::random));
+    match converse(&mut session, input, out) {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        result => result.context("talk to the viewer"),
+    }
+}
+
+#[cfg(feature = "network")]
+fn evaluator(options: &Options) -> anyhow::Result<Box<dyn Evaluator>> {
+    let Some(path) = &options.network else { return Ok(uniform()) };
+    // Before the first torch call: on a machine with a GPU the program starts anew.
+    net::cuda::preload(options.device)?;
+    Ok(Box::new(network::NetworkEvaluator::open(path, options.device)?))
+}
+
+#[cfg(not(feature = "network"))]
+fn evaluator(_: &Options) -> anyhow::Result<Box<dyn Evaluator>> {
+    Ok(uniform())
+}
+
+fn uniform() -> Box<dyn Evaluator> {
+    logging::print_line("no network: all moves are held for equally good, all positions for even");
+    Box::new(Uniform::default())
+}
+
+fn converse(session: &mut Session, input: &mut impl BufRead, out: &mut impl Write) -> io::Result<()> {
+    answer(session, Ok(Command::Info), out)?;
+    while let Some(line) = next_line(input)? {
+        let command = match line {
+            Ok(line) if line.is_empty() => continue,
+            Ok(line) => Command::parse(&line),
+            Err(error) => Err(error.into()),
+        };
+        if command == Ok(Command::Exit) {
+            break;
+        }
+        answer(session, command, out)?;
+    }
+    Ok(())
+}
+
+fn answer(session: &mut Session, command: Result<Command, Refusal>, out: &mut impl Write) -> io::Result<()> {
+    match command.and_then(|command| session.execute(command)) {
+        Ok(lines) => lines.iter().try_for_each(|line| writeln!(out, "{line}"))?,
+        Err(refusal) => writeln!(out, "{}", refusal.line())?,
+    }
+    writeln!(out, "ok")?;
+    out.flush()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn talk(mut input: &[u8]) -> String {
+        let mut out = Vec::new();
+        converse(&mut Session::new(Box::new(Uniform::default()), 1), &mut input, &mut out).unwrap();
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn every_line_that_is_not_blank_gets_one_ok() {
+        let text = talk(b"\n\xff\xff\nnewgame\r\n\tplay wS1\nplay wS1\nexit\ninfo\n");
+        assert_eq!(text.lines().filter(|line| *line == "ok").count(), 5, "{text}");
+        assert!(text.contains("err line is not UTF-8\nok\nBase;NotStarted;White[1]\nok\n"), "{text}");
+        assert!(text.contains("Base;InProgress;Black[1];wS1\nok\ninvalidmove "), "{text}");
+    }
+
+    proptest! {
+        #[test]
+        fn random_bytes_never_end_the_program(bytes in proptest::collection::vec(any::<u8>(), 0..400)) {
+            let text = talk(&[&bytes[..], b"\nvalidmoves\n"].concat());
+            prop_assert!(text.ends_with("err no game; try newgame\nok\n"), "{text}");
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! Why a command is not carried out: one line that the protocol understands. Nothing has changed then.
+
+use shared::game::MoveError;
+use shared::notation::uhp::{GameStringError, Turn};
+
+use super::lines::LineError;
+
+/// Longest line that tells of a refusal, in letters.
+const LINE_LEN_MAX: usize = 240;
+
+/// Why a command is not carried out.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Refusal {
+    /// The move is none, or not legal here.
+    #[error("invalidmove {0}")]
+    InvalidMove(MoveError),
+    /// What came in is no line of text.
+    #[error("err {0}")]
+    Line(#[from] LineError),
+    /// The first word is no command.
+    #[error("err unknown command {0:?}; try help")]
+    UnknownCommand(String),
+    /// The arguments do not go with the command.
+    #[error("err usage: {0}")]
+    Usage(&'static str),
+    /// The time is none.
+    #[error("err time {0:?} is not like 00:00:05")]
+    Time(String),
+    /// The number of simulations is none.
+    #[error("err depth {0:?} is not a number of simulations, at least 1")]
+    Depth(String),
+    /// There is no game yet.
+    #[error("err no game; try newgame")]
+    NoGame,
+    /// The game is over.
+    #[error("err the game is over; try newgame or undo")]
+    GameOver,
+    /// The GameString is none.
+    #[error("err {0}")]
+    Game(#[from] GameStringError),
+    /// The GameString says it is another turn than its moves lead to.
+    #[error("err turn {claimed} is claimed after moves that lead to {found}")]
+    OtherTurn {
+        /// What the text says.
+        claimed: Turn,
+        /// What its moves say.
+        found: Turn,
+    },
+    /// So many plies were not played.
+    #[error("err cannot take back {wanted} of {played} plies")]
+    Undo {
+        /// Plies to take back.
+        wanted: usize,
+        /// Plies played.
+        played: usize,
+    },
+    /// There is no such option.
+    #[error("err unknown option {0:?}; try options")]
+    UnknownOption(String),
+    /// The option cannot have this value.
+    #[error("err option {name}: {reason}")]
+    OptionValue {
+        /// The option.
+        name: &'static str,
+        /// Why not.
+        reason: String,
+    },
+    /// The network did not answer.
+    #[error("err search failed: {0}")]
+    Search(String),
+}
+
+impl Refusal {
+    /// Returns the refusal as one short line, whatever its texts hold.
+    pub fn line(&self) -> String {
+        let text = self.to_string();
+        let mut line: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).take(LINE_LEN_MAX).collect();
+        if line.len() < text.len() {
+            line.push_str("...");
+        }
+        line
+    }
+}

@@ -1,0 +1,208 @@
+//! What the commands do: the game that is played, its search, the options. Reads and writes nothing.
+
+use std::time::{Duration, Instant};
+
+use rand::{RngExt, SeedableRng};
+use rand_pcg::Pcg64Mcg;
+use runtime::logging;
+use shared::game::hive::{Hive, HiveRules, Move, Position};
+use shared::game::{Game, MoveError};
+use shared::notation::uhp::{GameString, Turn, format_game, format_move};
+use shared::search::{Proof, Search};
+
+use super::command::{Command, Limit, USAGES};
+use super::refusal::Refusal;
+use super::settings::{SIMULATIONS_MAX, Settings};
+use super::think::{Evaluator, Limits, think};
+
+/// One conversation with a viewer.
+pub struct Session {
+    evaluator: Box<dyn Evaluator>,
+    settings: Settings,
+    game: Option<Played>,
+    /// The tree below the game's position, kept from move to move.
+    search: Option<Search<Hive>>,
+    random: Pcg64Mcg,
+}
+
+/// A game and how it came to where it is.
+struct Played {
+    hive: Hive,
+    position: Position,
+    moves: Vec<Move>,
+}
+
+impl Played {
+    fn text(&self) -> String {
+        format_game(&self.hive, &self.moves)
+    }
+
+    fn is_over(&self) -> bool {
+        self.hive.outcome(&self.position).is_some()
+    }
+}
+
+impl Session {
+    /// Makes a session without a game. `seed` is for choosing moves at a temperature.
+    pub fn new(mut evaluator: Box<dyn Evaluator>, seed: u64) -> Self {
+        let settings = Settings::default();
+        evaluator.set_threads(settings.threads.value);
+        Self { evaluator, settings, game: None, search: None, random: Pcg64Mcg::seed_from_u64(seed) }
+    }
+
+    /// Carries out a command and returns the lines of its answer, without the closing `ok`.
+    ///
+    /// # Errors
+    /// [`Refusal`]; game and options are then as before.
+    pub fn execute(&mut self, command: Command) -> Result<Vec<String>, Refusal> {
+        let line = match command {
+            Command::Info => return Ok(info()),
+            Command::Help => return Ok(USAGES.map(str::to_owned).to_vec()),
+            Command::Exit => return Ok(vec![]),
+            Command::ListOptions => return Ok(self.settings.lines()),
+            Command::GetOption(name) => self.settings.line(&name)?,
+            Command::SetOption { name, value } => self.set_option(&name, &value)?,
+            Command::NewGame(text) => self.new_game(text.as_deref())?,
+            Command::Play(text) => self.play(&text)?,
+            Command::ValidMoves => self.valid_moves()?,
+            Command::BestMove(limit) => self.best_move(limit)?,
+            Command::Undo(count) => self.undo(count)?,
+        };
+        Ok(vec![line])
+    }
+
+    fn set_option(&mut self, name: &str, value: &str) -> Result<String, Refusal> {
+        self.settings.set(name, value)?;
+        self.evaluator.set_threads(self.settings.threads.value);
+        if self.search.as_ref().is_some_and(|search| *search.settings() != self.settings.search()) {
+            self.search = None;
+        }
+        self.settings.line(name)
+    }
+
+    fn new_game(&mut self, text: Option<&str>) -> Result<String, Refusal> {
+        let game: GameString = text.unwrap_or("Base").parse()?;
+        let hive = Hive::new(HiveRules {
+            game_type: game.game_type,
+            ply_limit: u32::MAX,
+            repetition_draw: self.settings.repetition_draw.value,
+            queen_first_allowed: false,
+        });
+        let (position, moves) = game.replay(&hive)?;
+        let found = Turn::after(position.ply());
+        if let Some(claimed) = game.turn.filter(|claimed| *claimed != found) {
+            return Err(Refusal::OtherTurn { claimed, found });
+        }
+        self.search = None;
+        Ok(self.game.insert(Played { hive, position, moves }).text())
+    }
+
+    fn play(&mut self, text: &str) -> Result<String, Refusal> {
+        let game = self.game.as_mut().ok_or(Refusal::NoGame)?;
+        let mv = game.hive.parse_move(&game.position, text).map_err(|error| match error {
+            MoveError::GameOver { .. } => Refusal::GameOver,
+            error => Refusal::InvalidMove(error),
+        })?;
+        game.hive.play(&mut game.position, mv);
+        game.moves.push(mv);
+        if let Some(search) = &mut self.search {
+            search.play(mv);
+        }
+        Ok(game.text())
+    }
+
+    fn valid_moves(&self) -> Result<String, Refusal> {
+        let game = running(self.game.as_ref())?;
+        let texts: Vec<String> = legal_moves(game).into_iter().map(|mv| format_move(&game.position, mv)).collect();
+        Ok(texts.join(";"))
+    }
+
+    fn undo(&mut self, count: usize) -> Result<String, Refusal> {
+        let game = self.game.as_mut().ok_or(Refusal::NoGame)?;
+        let played = game.moves.len();
+        let kept = played.checked_sub(count).ok_or(Refusal::Undo { wanted: count, played })?;
+        game.moves.truncate(kept);
+        game.position = game.hive.initial_position();
+        for mv in &game.moves {
+            game.hive.play(&mut game.position, *mv);
+        }
+        self.search = None;
+        Ok(game.text())
+    }
+
+    fn best_move(&mut self, limit: Limit) -> Result<String, Refusal> {
+        let started = Instant::now();
+        let game = running(self.game.as_ref())?;
+        if let [only] = legal_moves(game)[..] {
+            let text = format_move(&game.position, only);
+            logging::print_line(&format!("bestmove {text}: the only move"));
+            return Ok(text);
+        }
+        let limits = Limits {
+            batch_size: self.evaluator.batch_size(self.settings.batch_size.value),
+            ..limits(&self.settings, limit, started)
+        };
+        let kept = self.search.take().filter(|search| search.byte_count() <= limits.byte_count_max / 2);
+        let failed = |error: String| Refusal::Search(error);
+        let mut search = match kept {
+            Some(search) => search,
+            None => Search::new(game.hive, game.position.clone(), self.settings.search(), self.random.random())
+                .map_err(|error| failed(error.to_string()))?,
+        };
+        let kept_count = search.simulation_count();
+        think(&game.hive, &mut search, &mut *self.evaluator, &limits).map_err(|error| failed(format!("{error:#}")))?;
+        let text = format_move(&game.position, search.choose_move());
+        logging::print_line(&report(game, &search, &text, kept_count, started.elapsed()));
+        self.search = Some(search);
+        Ok(text)
+    }
+}
+
+fn info() -> Vec<String> {
+    vec![concat!("id Alveare v", env!("CARGO_PKG_VERSION")).to_owned(), "Mosquito;Ladybug;Pillbug".to_owned()]
+}
+
+/// Returns the game if it goes on.
+fn running(game: Option<&Played>) -> Result<&Played, Refusal> {
+    let game = game.ok_or(Refusal::NoGame)?;
+    if game.is_over() { Err(Refusal::GameOver) } else { Ok(game) }
+}
+
+fn legal_moves(game: &Played) -> Vec<Move> {
+    let mut moves = Vec::new();
+    game.hive.legal_moves(&game.position, &mut moves);
+    moves
+}
+
+fn limits(settings: &Settings, limit: Limit, started: Instant) -> Limits {
+    let margin = Duration::from_millis(settings.time_margin_ms.value.into());
+    let (simulation_count, deadline) = match limit {
+        Limit::Settings => (settings.simulations.value, None),
+        Limit::Simulations(count) => (count.clamp(2, SIMULATIONS_MAX), None),
+        Limit::Time(time) => (SIMULATIONS_MAX, Some(started + time.saturating_sub(margin))),
+    };
+    let byte_count_max = (settings.memory_mb.value as usize) << 20;
+    Limits { simulation_count, deadline, byte_count_max, batch_size: settings.batch_size.value }
+}
+
+/// Returns the line for people about a search: what it thinks, and how fast it was.
+fn report(game: &Played, search: &Search<Hive>, best: &str, kept_count: u32, time: Duration) -> String {
+    let count = search.simulation_count();
+    let rate = f64::from(count - kept_count) / time.as_secs_f64().max(1e-9);
+    let proven = if search.proof() == Proof::Unknown { "" } else { " (proven)" };
+    let mut position = game.position.clone();
+    let mut line = Vec::new();
+    for mv in search.principal_variation() {
+        line.push(format_move(&position, mv));
+        game.hive.play(&mut position, mv);
+    }
+    let value = search.root_value().get();
+    format!(
+        "bestmove {best}: value {value:+.3}{proven}, {count} simulations ({kept_count} kept), {rate:.0}/s, line {}",
+        line.join("; ")
+    )
+}
+
+#[cfg(test)]
+#[path = "session_tests.rs"]
+pub mod tests;

@@ -1,0 +1,139 @@
+//! Tests of the session without processes.
+
+use proptest::prelude::*;
+use shared::game::Outcome;
+
+use super::super::think::Uniform;
+use super::*;
+
+fn session() -> Session {
+    Session::new(Box::new(Uniform::default()), 1)
+}
+
+/// Carries out a line, as the program does.
+fn say(session: &mut Session, line: &str) -> Result<String, String> {
+    let answer = Command::parse(line).and_then(|command| session.execute(command));
+    answer.map(|lines| lines.join("\n")).map_err(|refusal| refusal.line())
+}
+
+/// Searches the initial position. Returns the move and the simulations.
+#[cfg(feature = "network")]
+pub fn best_move_of(evaluator: &mut dyn Evaluator, hive: Hive, simulation_count: u32) -> (Move, u32) {
+    let settings = Settings::default();
+    let mut search = Search::new(hive, hive.initial_position(), settings.search(), 1).unwrap();
+    let limits = limits(&settings, Limit::Simulations(simulation_count), Instant::now());
+    think(&hive, &mut search, evaluator, &limits).unwrap();
+    (search.choose_move(), search.simulation_count())
+}
+
+/// Plays random games until the side to move can win at once. Returns the game, and the result of winning.
+fn mate_in_one(seed: u64) -> Option<(Vec<Move>, Outcome)> {
+    let hive = Hive::new(HiveRules { ply_limit: u32::MAX, ..HiveRules::default() });
+    let mut random = Pcg64Mcg::seed_from_u64(seed);
+    let (mut position, mut moves) = (hive.initial_position(), vec![]);
+    for _ in 0..150 {
+        let mut legal = vec![];
+        hive.legal_moves(&position, &mut legal);
+        let wanted = Outcome::Win(hive.side_to_move(&position));
+        for mv in &legal {
+            let mut after = position.clone();
+            hive.play(&mut after, *mv);
+            if hive.outcome(&after) == Some(wanted) && legal.len() > 1 {
+                return Some((moves, wanted));
+            }
+        }
+        let mv = *legal.get(random.random_range(0..legal.len().max(1)))?;
+        hive.play(&mut position, mv);
+        moves.push(mv);
+    }
+    None
+}
+
+#[test]
+fn a_mate_in_one_is_played_by_both_sides_without_a_network() {
+    let hive = Hive::new(HiveRules { ply_limit: u32::MAX, ..HiveRules::default() });
+    let mut winners = vec![];
+    for (moves, wanted) in (0..200).filter_map(mate_in_one).take(12) {
+        let mut session = session();
+        say(&mut session, &format!("newgame {}", format_game(&hive, &moves))).unwrap();
+        let best = say(&mut session, "bestmove depth 400").unwrap();
+        let after = say(&mut session, &format!("play {best}")).unwrap();
+        let state = if wanted == Outcome::Win(shared::game::Side::White) { "WhiteWins" } else { "BlackWins" };
+        assert!(after.contains(state), "{best} in {after}");
+        assert_eq!(say(&mut session, "bestmove depth 9"), Err("err the game is over; try newgame or undo".into()));
+        assert_eq!(say(&mut session, "play pass"), Err("err the game is over; try newgame or undo".into()));
+        assert!(say(&mut session, "undo").unwrap().contains("InProgress"));
+        winners.push(wanted);
+    }
+    assert!(winners.len() == 12 && winners.iter().any(|winner| *winner != winners[0]), "{winners:?}");
+}
+
+#[test]
+fn the_tree_is_kept_between_moves() {
+    let mut session = session();
+    say(&mut session, "newgame Base+MLP").unwrap();
+    let best = say(&mut session, "bestmove depth 300").unwrap();
+    say(&mut session, &format!("play {best}")).unwrap();
+    assert!(session.search.as_ref().unwrap().simulation_count() > 1);
+    say(&mut session, "options set Exploration 1.5").unwrap();
+    assert!(session.search.is_none());
+    say(&mut session, "bestmove depth 20").unwrap();
+    assert_eq!(session.search.as_ref().unwrap().simulation_count(), 20);
+}
+
+#[test]
+fn time_and_memory_end_a_search() {
+    let mut session = session();
+    say(&mut session, "newgame Base+MLP;InProgress;White[2];wS1;bS1 wS1-").unwrap();
+    let started = Instant::now();
+    say(&mut session, "bestmove time 00:00:00.3").unwrap();
+    let time = started.elapsed();
+    assert!(time >= Duration::from_millis(200), "{time:?}");
+    assert!(session.search.as_ref().unwrap().simulation_count() > 10);
+    say(&mut session, "newgame").unwrap();
+    say(&mut session, "bestmove time 00:00:00").unwrap();
+    assert!(session.search.as_ref().unwrap().simulation_count() >= 2);
+    say(&mut session, "options set MemoryMB 16").unwrap();
+    say(&mut session, "play wG1").unwrap();
+    say(&mut session, "bestmove time 01:00:00").unwrap();
+    let byte_count = session.search.as_ref().unwrap().byte_count();
+    assert!((4 << 20..=16 << 20).contains(&byte_count), "{byte_count}");
+}
+
+#[test]
+fn a_network_that_fails_is_told_and_forgotten() {
+    struct Broken;
+    impl Evaluator for Broken {
+        fn answer(&mut self, _: &Hive, _: &mut Search<Hive>, _: &[shared::search::LeafId]) -> anyhow::Result<()> {
+            anyhow::bail!("no\nmemory")
+        }
+    }
+    let mut session = Session::new(Box::new(Broken), 1);
+    say(&mut session, "newgame").unwrap();
+    assert_eq!(say(&mut session, "bestmove depth 5"), Err("err search failed: no memory".into()));
+    assert_eq!(say(&mut session, "undo 1"), Err("err cannot take back 1 of 0 plies".into()));
+}
+
+fn any_line() -> impl Strategy<Value = String> {
+    let words = "info|help|newgame|play|pass|validmoves|undo|options|get|set|bestmove|depth|time|00:00:00|[0-9]{1,3}\
+                 |Base|Base\\+MLP|InProgress|White\\[2\\]|[wb][QSBGAMLP][1-3]?|[-/\\\\]?[wb][QSBGAMLP][1-3]?[-/\\\\]?|;|.{0,9}";
+    let command = "(info|newgame|play|pass|validmoves|undo|options (get|set)|bestmove depth|bestmove time)";
+    let shaped = (command, proptest::collection::vec(words, 0..4)).prop_map(|(c, w)| format!("{c} {}", w.join(" ")));
+    prop_oneof![4 => shaped, 1 => ".{0,60}"]
+}
+
+proptest! {
+    #[test]
+    fn rubbish_gets_one_line_and_changes_nothing(lines in proptest::collection::vec(any_line(), 1..12)) {
+        let mut session = session();
+        say(&mut session, "newgame Base+MLP;InProgress;White[2];wS1;bS1 wS1-").unwrap();
+        for line in lines.iter().filter(|line| !line.trim().is_empty()) {
+            let before = session.game.as_ref().map(Played::text);
+            if let Err(refusal) = say(&mut session, line) {
+                let is_known = refusal.starts_with("err ") || refusal.starts_with("invalidmove ");
+                prop_assert!(is_known && refusal.len() < 1000 && !refusal.contains('\n'), "{refusal}");
+                prop_assert_eq!(session.game.as_ref().map(Played::text), before);
+            }
+        }
+    }
+}

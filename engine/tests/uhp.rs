@@ -1,0 +1,184 @@
+//! `alveare uhp` as a viewer sees it: the real program, spoken to through pipes.
+//!
+//! The conversations in `tests/uhp/*.txt` are golden: `> ` marks what the viewer says. `UPDATE_GOLDEN=1` rewrites them.
+
+use std::fmt::Write as _;
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+
+/// The program, running.
+struct Engine {
+    child: Child,
+    input: ChildStdin,
+    output: BufReader<ChildStdout>,
+}
+
+impl Engine {
+    /// Starts the program. Returns it with its greeting.
+    fn start() -> (Self, Vec<String>) {
+        let mut child = program().spawn().expect("the program starts");
+        let input = child.stdin.take().expect("stdin is a pipe");
+        let output = BufReader::new(child.stdout.take().expect("stdout is a pipe"));
+        let mut engine = Self { child, input, output };
+        let greeting = engine.answer();
+        (engine, greeting)
+    }
+
+    fn say(&mut self, line: &str) -> Vec<String> {
+        writeln!(self.input, "{line}").expect("the program listens");
+        self.answer()
+    }
+
+    /// Says a line whose answer is one line.
+    fn ask(&mut self, line: &str) -> String {
+        let answer = self.say(line);
+        assert_eq!(answer.len(), 2, "{line}: {answer:?}");
+        answer[0].clone()
+    }
+
+    fn answer(&mut self) -> Vec<String> {
+        let mut lines = vec![];
+        while lines.last().is_none_or(|line| line != "ok") {
+            let mut line = String::new();
+            let count = self.output.read_line(&mut line).expect("the program answers");
+            assert!(count > 0, "the program ended after {lines:?}");
+            lines.push(line.trim_end().to_owned());
+        }
+        lines
+    }
+
+    /// Ends the input. Returns the exit code.
+    fn end(self) -> Option<i32> {
+        let Self { mut child, input, output } = self;
+        drop((input, output));
+        child.wait().expect("the program ends").code()
+    }
+}
+
+fn program() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_alveare"));
+    command.args(["uhp", "--seed", "1"]);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+    command
+}
+
+/// Says again what the golden file says, and compares the answers.
+fn check(name: &str) {
+    let path = format!("{}/tests/uhp/{name}.txt", env!("CARGO_MANIFEST_DIR"));
+    let golden = std::fs::read_to_string(&path).expect("the golden file is there");
+    let (mut engine, greeting) = Engine::start();
+    let mut text = String::new();
+    let mut write = |lines: &[String]| lines.iter().for_each(|line| writeln!(text, "{line}").expect("a String"));
+    write(&greeting);
+    for line in golden.lines().filter_map(|line| line.strip_prefix("> ")) {
+        write(&[format!("> {line}")]);
+        write(&engine.say(line));
+    }
+    assert_eq!(engine.end(), Some(0));
+    let text = text.replace(concat!("v", env!("CARGO_PKG_VERSION")), "vVERSION");
+    if std::env::var_os("UPDATE_GOLDEN").is_some() {
+        std::fs::write(&path, text).expect("the golden file can be written");
+    } else {
+        assert_eq!(text, golden, "{path}");
+    }
+}
+
+#[test]
+fn a_game_with_all_commands() {
+    check("game");
+}
+
+#[test]
+fn wrong_commands_and_moves() {
+    check("refusals");
+}
+
+#[test]
+fn options() {
+    check("options");
+}
+
+#[test]
+fn a_game_against_itself() {
+    let mut players = [Engine::start().0, Engine::start().0];
+    let mut text = String::new();
+    for player in &mut players {
+        text = player.ask("newgame Base+MLP");
+    }
+    for ply in 0..20 {
+        let best = players[ply % 2].ask("bestmove depth 60");
+        let texts = players.each_mut().map(|player| player.ask(&format!("play {best}")));
+        assert_eq!(texts[0], texts[1]);
+        assert!(texts[0].ends_with(&format!(";{best}")) && texts[0].len() > text.len(), "{best} in {}", texts[0]);
+        text = texts[0].clone();
+        if !text.contains("InProgress") {
+            break;
+        }
+    }
+    assert!(text.contains("White[11]") || !text.contains("InProgress"), "{text}");
+    for player in players {
+        assert_eq!(player.end(), Some(0));
+    }
+}
+
+#[test]
+fn rubbish_does_not_end_the_program() {
+    let (mut engine, _) = Engine::start();
+    for rubbish in [vec![0xff, 0xfe, 0], vec![b'x'; 3 << 20], b"play \0\x1b[2J".to_vec(), "newgame ♘;♘".into()] {
+        engine.input.write_all(&rubbish).expect("the program listens");
+        let answer = engine.say("");
+        assert!(answer.len() == 2 && answer[0].starts_with("err ") && answer[0].len() < 1000, "{answer:?}");
+    }
+    assert_eq!(engine.ask("newgame"), "Base;NotStarted;White[1]");
+    engine.input.write_all(b"validmov").expect("the program listens");
+    assert_eq!(engine.end(), Some(0));
+}
+
+#[test]
+fn exit_ends_the_program() {
+    let (mut engine, _) = Engine::start();
+    writeln!(engine.input, "exit").expect("the program listens");
+    assert_eq!(engine.child.wait().expect("the program ends").code(), Some(0));
+}
+
+#[cfg(feature = "network")]
+#[test]
+fn a_network_that_cannot_be_played_is_one_line() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("broken.safetensors");
+    std::fs::write(&path, [7; 100]).expect("a file");
+    let network = path.to_str().expect("UTF-8");
+    let output = |arguments: &[&str]| {
+        let output = program().args(arguments).stderr(Stdio::piped()).output().expect("the program runs");
+        (output.status.code(), String::from_utf8(output.stderr).expect("UTF-8"), output.stdout)
+    };
+    let (code, errors, answer) = output(&["--network", network, "--device", "cpu"]);
+    assert_eq!((code, answer), (Some(1), vec![]), "{errors}");
+    assert!(errors.starts_with(&format!("alveare: network {network}: ")) && errors.lines().count() == 1, "{errors}");
+    assert_eq!(output(&["--network", network, "--device", "gpu"]).0, Some(64));
+}
+
+#[cfg(feature = "network")]
+#[test]
+fn a_network_is_played() {
+    use net::{Device, Network, NetworkSettings, NetworkShape, PolicyHead};
+    use shared::encoding::hive::HiveEncoding;
+
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("generation 0.safetensors");
+    let settings = NetworkSettings { blocks: 1, filters: 8, policy_head: PolicyHead::Spatial, value_hidden: 8 };
+    let encoding = HiveEncoding::new(shared::game::hive::Hive::default(), 12);
+    let network = Network::random(&NetworkShape::new(&encoding, settings), Device::CPU, 3).expect("a network");
+    network.save(&path).expect("a file");
+    let mut program = program();
+    program.arg("--network").arg(&path).args(["--device", "cpu"]).stderr(Stdio::piped());
+    let mut child = program.spawn().expect("the program starts");
+    let commands = "newgame Base+P;InProgress;White[2];wS1;bS1 wS1-\nbestmove depth 40\nbestmove time 00:00:00.1\n";
+    child.stdin.take().expect("stdin is a pipe").write_all(commands.as_bytes()).expect("the program listens");
+    let output = child.wait_with_output().expect("the program ends");
+    let (text, errors) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert_eq!(output.status.code(), Some(0), "{errors}");
+    assert_eq!(text.lines().filter(|line| *line == "ok").count(), 4, "{text}");
+    assert!(!text.contains("err"), "{text}");
+    assert!(errors.contains("on cpu: 1 blocks of 8") && errors.contains(" 40 simulations (0 kept)"), "{errors}");
+}
