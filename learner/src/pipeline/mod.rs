@@ -120,7 +120,7 @@ impl<E: Encoding> Pipeline<E> {
     /// Brings one iteration to its end. Returns `None` if the stop came first.
     fn advance(&mut self, mut iteration: IterationRow) -> anyhow::Result<Option<IterationRow>> {
         while !iteration.is_finished {
-            self.plan_self_play(&iteration)?;
+            self.plan_self_play(&iteration, u64::from(self.config.self_play.games_per_iteration))?;
             self.narrator.begin_phase(&iteration);
             let went_on = match iteration.state.as_str() {
                 state::SELF_PLAY => self.await_games(&mut iteration)?,
@@ -138,13 +138,12 @@ impl<E: Encoding> Pipeline<E> {
         Ok(Some(iteration))
     }
 
-    /// Says whether and how new self-play games are made in this state of the iteration.
-    fn plan_self_play(&mut self, iteration: &IterationRow) -> anyhow::Result<()> {
+    /// Says whether and how new self-play games are made in this state of the iteration; in lockstep, how many.
+    fn plan_self_play(&mut self, iteration: &IterationRow, lockstep_game_count: u64) -> anyhow::Result<()> {
         let is_paused = self.config.run.pipeline == PipelineMode::Lockstep && iteration.state != state::SELF_PLAY;
         let (_, generation) = self.best.get();
         let search = self.config.self_play.search_at(generation);
-        let game_count_max = (self.config.run.pipeline == PipelineMode::Lockstep)
-            .then(|| u64::from(self.config.self_play.games_per_iteration));
+        let game_count_max = (self.config.run.pipeline == PipelineMode::Lockstep).then_some(lockstep_game_count);
         let plan = SelfPlayPlan { iteration: iteration.number, search, game_count_max };
         self.is_self_play_paused = is_paused;
         Ok(self.registry.plan_self_play((!is_paused).then_some(plan))?)
@@ -155,6 +154,7 @@ impl<E: Encoding> Pipeline<E> {
         let reader = self.store.store().reader()?;
         let window_start = reader.last_window_end()?;
         let needed = u64::from(self.config.self_play.games_per_iteration);
+        let mut planned = needed;
         loop {
             let progress = self.registry.progress();
             let games = reader.statistics(window_start, progress.last_finish_number)?;
@@ -167,6 +167,11 @@ impl<E: Encoding> Pipeline<E> {
                 iteration.state = state::TRAINING.to_owned();
                 self.store.write(iteration_changes(iteration, &games))?;
                 return Ok(true);
+            }
+            if games.game_count >= planned {
+                // Short games have too few positions: lockstep makes more of them.
+                planned += needed;
+                self.plan_self_play(iteration, planned)?;
             }
             self.narrator.show_self_play(iteration.number, &games, needed);
             if self.is_stopped_after_wait() {
