@@ -53,6 +53,12 @@ impl CellSet {
         Self { rows: std::array::from_fn(|r| self.rows[r] | other.rows[r]) }
     }
 
+    /// Returns the cells of both sets.
+    #[must_use]
+    pub fn intersection(&self, other: &Self) -> Self {
+        Self { rows: std::array::from_fn(|r| self.rows[r] & other.rows[r]) }
+    }
+
     /// Returns the cells of this set that are not in the other.
     #[must_use]
     pub fn minus(&self, other: &Self) -> Self {

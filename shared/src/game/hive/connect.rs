@@ -56,24 +56,14 @@ impl Position {
     pub(super) fn is_connected(&self) -> bool {
         let Some(first) = self.pieces().next().and_then(|piece| self.cell_of(piece)) else { return true };
         let occupied = self.occupied();
-        let mut reached = CellSet::EMPTY;
-        let mut open = [Cell::ORIGIN; Piece::COUNT];
-        let mut open_count = 1;
-        open[0] = first;
-        reached.insert(first);
-        while open_count > 0 {
-            open_count -= 1;
-            let cell = open[open_count];
-            for direction in Bits(u32::from(self.around(cell))) {
-                let next = cell.step(direction);
-                if !reached.contains(next) {
-                    reached.insert(next);
-                    open[open_count] = next;
-                    open_count += 1;
-                }
+        let mut reached: CellSet = [first].into_iter().collect();
+        loop {
+            let further = reached.neighbours().union(&reached).intersection(&occupied);
+            if further == reached {
+                return reached == occupied;
             }
+            reached = further;
         }
-        reached == occupied
     }
 }
 

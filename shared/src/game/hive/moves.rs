@@ -310,7 +310,11 @@ impl Sink for Vec<Move> {
     }
 
     fn cells(&mut self, piece: Piece, cells: &CellSet) {
-        self.extend(cells.iter().map(|cell| Move::new(piece, cell)));
+        for (r, &row) in cells.rows.iter().enumerate() {
+            for q in Bits(row) {
+                self.push(Move::new(piece, Cell::from_axial(q as i32, r as i32)));
+            }
+        }
     }
 
     fn window(&mut self, piece: Piece, centre: Cell, window: u64) {
@@ -327,9 +331,16 @@ impl Sink for Vec<Move> {
 
     fn placements(&mut self, side: Side, slots: u32, cells: &CellSet) {
         let shift = side.index() * Piece::PER_SIDE;
-        for slot in Bits(slots) {
-            if let Some(piece) = Piece::from_index((slot + shift) as u8) {
+        let start = self.len();
+        for piece in Bits(slots).filter_map(|slot| Piece::from_index((slot + shift) as u8)) {
+            if self.len() == start {
                 self.cells(piece, cells);
+            } else {
+                // The cells are the same for every kind.
+                let count = cells.len();
+                for index in start..start + count {
+                    self.push(Move::new(piece, self[index].target()));
+                }
             }
         }
     }

@@ -54,16 +54,27 @@ impl Clone for Position {
     }
 
     fn clone_from(&mut self, source: &Self) {
-        let mut history = std::mem::take(&mut self.history);
-        history.clone_from(&source.history);
-        *self = Self { history, ..*source };
+        // Field by field: a position built on the way would be copied twice.
+        self.grid = source.grid;
+        self.around = source.around;
+        self.tops = source.tops;
+        self.cells = source.cells;
+        self.levels = source.levels;
+        self.below = source.below;
+        self.on_board = source.on_board;
+        self.in_play = source.in_play;
+        self.euler = source.euler;
+        self.stack_count = source.stack_count;
+        self.resting = source.resting;
+        self.ply = source.ply;
+        self.piece_sum = source.piece_sum;
+        self.history.clone_from(&source.history);
     }
 }
 
 impl Position {
     /// Returns the empty board.
     pub(super) fn new(game_type: GameType) -> Self {
-        let in_play = Piece::all().filter(|piece| game_type.has(piece.kind())).map(|piece| 1 << piece.index()).sum();
         Self {
             grid: [0; Cell::COUNT],
             around: [0; Cell::COUNT],
@@ -72,7 +83,7 @@ impl Position {
             levels: [0; 32],
             below: [0; 32],
             on_board: 0,
-            in_play,
+            in_play: in_play(game_type),
             euler: 0,
             stack_count: 0,
             resting: 0,
@@ -84,10 +95,19 @@ impl Position {
 
     /// Takes all pieces off, keeps the memory.
     pub(super) fn clear(&mut self, game_type: GameType, ply: u32, last_moved: Option<Piece>) {
-        let mut history = std::mem::take(&mut self.history);
-        history.clear();
-        let resting = last_moved.map_or(0, |piece| piece.index() as u8 + 1);
-        *self = Self { history, ply, resting, ..Self::new(game_type) };
+        self.grid = [0; Cell::COUNT];
+        self.around = [0; Cell::COUNT];
+        self.tops = [CellSet::EMPTY; 2];
+        self.levels = [0; 32];
+        self.below = [0; 32];
+        self.on_board = 0;
+        self.in_play = in_play(game_type);
+        self.euler = 0;
+        self.stack_count = 0;
+        self.resting = last_moved.map_or(0, |piece| piece.index() as u8 + 1);
+        self.ply = ply;
+        self.piece_sum = 0;
+        self.history.clear();
     }
 
     /// Returns the side whose ply is next.
@@ -358,4 +378,13 @@ impl Position {
         };
         self.pieces().map(told_from).fold(0, u64::wrapping_add)
     }
+}
+
+/// The pieces of both sides that a game type has, bit by piece.
+fn in_play(game_type: GameType) -> u32 {
+    let expansions = u32::from(game_type.ladybug) << PieceKind::Ladybug.first_slot()
+        | u32::from(game_type.mosquito) << PieceKind::Mosquito.first_slot()
+        | u32::from(game_type.pillbug) << PieceKind::Pillbug.first_slot();
+    let slots = 0x7ff | expansions;
+    slots | slots << Piece::PER_SIDE
 }

@@ -94,23 +94,33 @@ impl<'a> Slides<'a> {
 }
 
 /// Adds all cells that slides connect with `start` to `reach`, returns how many there are.
+///
+/// Walks along the hive: nearly every cell leads back, and on to one other.
 fn flood(around: &[u8; Cell::COUNT], start: Cell, reach: &mut CellSet) -> usize {
-    let mut open = [start; 128];
-    let mut open_count = 1;
+    let slides_of = |cell: Cell| u32::from(SLIDES[usize::from(around[cell.index() & 1023]) & 63]);
+    // Cells with directions that are yet to be walked.
+    let mut forks = [(start, 0); 64];
+    let mut fork_count = 1;
+    forks[0].1 = slides_of(start);
     let mut count = 1;
     reach.insert(start);
-    while open_count > 0 {
-        open_count -= 1;
-        let cell = open[open_count & 127];
-        let slides = SLIDES[usize::from(around[cell.index() & 1023]) & 63];
-        for direction in Bits(u32::from(slides)) {
-            let next = cell.step(direction);
-            if !reach.contains(next) {
-                reach.insert(next);
-                open[open_count & 127] = next;
-                open_count += 1;
-                count += 1;
+    while fork_count > 0 {
+        fork_count -= 1;
+        let (mut cell, mut slides) = forks[fork_count & 63];
+        while slides != 0 {
+            let rest = slides & (slides - 1);
+            if rest != 0 {
+                forks[fork_count & 63] = (cell, rest);
+                fork_count += 1;
             }
+            let way = slides ^ rest;
+            cell = cell.step(way.trailing_zeros() as usize);
+            if reach.contains(cell) {
+                break;
+            }
+            reach.insert(cell);
+            count += 1;
+            slides = slides_of(cell) & !(way << 3 | way >> 3);
         }
     }
     count
