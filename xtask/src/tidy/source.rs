@@ -76,7 +76,7 @@ fn test_module_start(text: &str) -> Option<usize> {
 /// Whole files that hold nothing but tests or benchmarks.
 fn is_test_path(path: &str) -> bool {
     let folders = ["tests", "benches", "fuzz"];
-    path.split('/').any(|part| folders.contains(&part)) || path.ends_with("/tests.rs")
+    path.split('/').any(|part| folders.contains(&part)) || path.ends_with("/tests.rs") || path.ends_with("_tests.rs")
 }
 
 #[cfg(test)]
@@ -98,6 +98,7 @@ mod tests {
     fn files_of_tests_do_not_ship() {
         assert_eq!(line_count("a/tests/b.rs", "fn b() {}\n"), 0);
         assert_eq!(line_count("a/src/b/tests.rs", "fn b() {}\n"), 0);
+        assert_eq!(line_count("a/src/b_tests.rs", "fn b() {}\n"), 0);
     }
 
     #[test]
