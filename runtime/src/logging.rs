@@ -71,6 +71,14 @@ pub fn spinner() -> ProgressBar {
     PROGRESS.add(ProgressBar::new_spinner().with_style(style).with_finish(ProgressFinish::AndClear))
 }
 
+/// Adds a bar to the bottom of the terminal that tells how far something is; shown on a terminal alone.
+#[must_use]
+pub fn bar() -> ProgressBar {
+    let style = ProgressStyle::with_template("{prefix} [{bar:30}] {pos}/{len} {msg}");
+    let style = style.expect("the template is a constant").progress_chars("=> ");
+    PROGRESS.add(ProgressBar::new(0).with_style(style).with_finish(ProgressFinish::AndClear))
+}
+
 /// Returns whether people watch stderr on a terminal.
 #[must_use]
 pub fn is_watched() -> bool {

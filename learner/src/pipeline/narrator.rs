@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use indicatif::ProgressBar;
 use shared::encoding::Encoding;
 use shared::gate::Verdict;
 use std::sync::atomic::Ordering;
@@ -26,6 +27,7 @@ pub struct Narrator<E: Encoding> {
     batch_leaf_count_max: u32,
     phase: Phase,
     shown: Shown,
+    bar: ProgressBar,
 }
 
 /// When the phase began, and how far it was then: the rate of what was done since gives the time to go.
@@ -54,7 +56,8 @@ impl<E: Encoding> Narrator<E> {
         let now = Instant::now();
         let phase = Phase { started_at: now, done_at_start: None };
         let shown = Shown { at: now, evaluation_count: 0, batch_count: 0 };
-        Self { status, registry, replay, inference, batch_leaf_count_max, phase, shown }
+        let bar = runtime::logging::bar();
+        Self { status, registry, replay, inference, batch_leaf_count_max, phase, shown, bar }
     }
 
     /// Returns the number of positions that can be sampled.
@@ -190,6 +193,9 @@ impl<E: Encoding> Narrator<E> {
         write: impl FnOnce(&Line),
     ) {
         let done_at_start = *self.phase.done_at_start.get_or_insert(done);
+        self.bar.set_prefix(format!("iteration {iteration} {phase}"));
+        self.bar.set_length(total);
+        self.bar.set_position(done.min(total));
         if self.shown.at.elapsed() < PROGRESS_INTERVAL {
             return;
         }
@@ -204,6 +210,7 @@ impl<E: Encoding> Narrator<E> {
         self.shown = Shown { at: Instant::now(), evaluation_count, batch_count };
         let eta =
             time_to_go(done - done_at_start.min(done), total.saturating_sub(done), self.phase.started_at.elapsed());
+        self.bar.set_message(format!("{evaluations_per_second:.0} evaluations/s, {eta} to go"));
         let positions = self.replay.position_count();
         write(&Line {
             phase,
