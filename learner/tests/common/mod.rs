@@ -1,6 +1,9 @@
 //! What the tests of store and games share: run directories that die, and games of tic-tac-toe.
 #![allow(dead_code)]
 
+pub mod system;
+pub mod truth;
+
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};

@@ -1,0 +1,286 @@
+//! Bad input through the real server: each is refused in words, and the server goes on answering.
+
+mod common;
+
+use bytes::Bytes;
+use common::system::{Look, Process, System, learner_command, preset};
+use proto::inference_client::InferenceClient;
+use proto::ply_status::Code as PlyCode;
+use proto::status_client::StatusClient;
+use proto::workers_client::WorkersClient;
+use runtime::auth::{ClientAuth, Token};
+use tonic::Code;
+use tonic::service::interceptor::InterceptedService;
+use tonic::transport::{Channel, Endpoint};
+
+const TOKEN: &str = "open-sesame";
+
+type Auth = InterceptedService<Channel, ClientAuth>;
+
+/// A learner that asks for a token, and whoever talks to it.
+struct Server {
+    system: System,
+    _learner: Process,
+    channel: Channel,
+}
+
+impl Server {
+    async fn start() -> Self {
+        let mut system = System::new(&[]);
+        std::fs::create_dir_all(system.run_dir()).expect("a run directory");
+        let token_file = system.run_dir().join("token");
+        std::fs::write(&token_file, TOKEN).expect("a token file");
+        let learner = system.start_learner(&["--token-file", token_file.to_str().expect("a plain path")]);
+        let channel = Endpoint::from_shared(system.url()).expect("an address").connect().await.expect("it listens");
+        Self { system, _learner: learner, channel }
+    }
+
+    fn with_token(&self, token: Option<&str>) -> Auth {
+        let token = token.map(|text| Token::new(text).expect("a token"));
+        InterceptedService::new(self.channel.clone(), ClientAuth::new(token.as_ref()))
+    }
+
+    fn workers(&self) -> WorkersClient<Auth> {
+        WorkersClient::new(self.with_token(Some(TOKEN)))
+    }
+
+    /// The server still answers, and its run has the network it began with.
+    async fn assert_answers(&self, after: &str) {
+        let reply = StatusClient::new(self.with_token(Some(TOKEN))).get_status(proto::GetStatusRequest {}).await;
+        let reply = reply.unwrap_or_else(|status| panic!("no answer after {after}: {status}")).into_inner();
+        assert_eq!(reply.best_network_id, 1, "after {after}");
+    }
+
+    async fn join(&self, change: impl FnOnce(&mut proto::JoinRequest)) -> Result<proto::JoinReply, tonic::Status> {
+        let mut request = proto::JoinRequest {
+            protocol_version: proto::PROTOCOL_VERSION,
+            domain_version: shared::DOMAIN_VERSION,
+            worker_id: "test".into(),
+            kind: proto::WorkerKind::Actor.into(),
+            program_version: "0".into(),
+        };
+        change(&mut request);
+        self.workers().join(request).await.map(tonic::Response::into_inner)
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+async fn bad_calls_are_refused_in_words() {
+    let server = Server::start().await;
+    let refused = |status: tonic::Status| (status.code(), status.message().to_owned());
+    for (token, words) in [(None, "no token"), (Some("guess"), "wrong token")] {
+        let status = StatusClient::new(server.with_token(token)).get_status(proto::GetStatusRequest {}).await;
+        let (code, message) = refused(status.expect_err("refused"));
+        assert_eq!(code, Code::Unauthenticated);
+        assert!(message.contains(words), "{message}");
+        server.assert_answers(words).await;
+    }
+    type Change = fn(&mut proto::JoinRequest);
+    let joins: [(Change, Code, &str); 4] = [
+        (|request| request.protocol_version = 99, Code::FailedPrecondition, "protocol version 99"),
+        (|request| request.domain_version = 98, Code::FailedPrecondition, "rules and encoding version 98"),
+        (|request| request.kind = 77, Code::InvalidArgument, "worker kind 77"),
+        (|request| request.kind = 0, Code::InvalidArgument, "worker kind 0"),
+    ];
+    for (change, code, words) in joins {
+        let (found, message) = refused(server.join(change).await.expect_err("refused"));
+        assert_eq!(found, code, "{message}");
+        assert!(message.contains(words), "{message}");
+        server.assert_answers(words).await;
+    }
+    let lease = |worker_id: String| proto::LeaseGamesRequest { worker_id, game_count: 1 };
+    let (code, message) = refused(server.workers().lease_games(lease("stranger".into())).await.expect_err("refused"));
+    assert_eq!((code, message.contains("join first")), (Code::FailedPrecondition, true), "{message}");
+    let renew = proto::RenewLeasesRequest { worker_id: "x".repeat(1000), game_ids: vec![1] };
+    let (code, message) = refused(server.workers().renew_leases(renew).await.expect_err("refused"));
+    assert_eq!((code, message.contains("worker_id of 1000 bytes")), (Code::InvalidArgument, true), "{message}");
+    server.assert_answers("an improper name").await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+async fn bad_batches_of_leaves_are_answered_with_an_error() {
+    let server = Server::start().await;
+    let good = proto::LeafBatch {
+        batch_id: 1,
+        network_id: 0,
+        positions: packed_start(),
+        position_lengths: vec![packed_start().len() as u32],
+        policy_indices: Bytes::from_static(&[0, 0, 4, 0]),
+        move_counts: vec![2],
+    };
+    type Change = fn(&mut proto::LeafBatch);
+    let batches: [(&str, Change); 8] = [
+        ("an unknown network", |batch| batch.network_id = 4_000_000_000),
+        ("a length too long", |batch| batch.position_lengths[0] = 4_000_000_000),
+        ("a position cut off", |batch| batch.positions = Bytes::new()),
+        ("a position of rubbish", |batch| batch.positions = vec![0xff; batch.positions.len()].into()),
+        ("more leaves than lengths", |batch| batch.move_counts.push(1)),
+        ("half a policy index", |batch| batch.policy_indices = Bytes::from_static(&[0, 0, 4])),
+        ("a policy index out of range", |batch| batch.policy_indices = Bytes::from_static(&[0, 0, 255, 255])),
+        ("a move count too large", |batch| batch.move_counts[0] = u32::MAX),
+    ];
+    let (sender, receiver) = tokio::sync::mpsc::channel(1);
+    let stream = tokio_stream::wrappers::ReceiverStream::new(receiver);
+    let mut client = InferenceClient::new(server.with_token(Some(TOKEN)));
+    let mut answers = client.evaluate_leaves(stream).await.expect("a stream").into_inner();
+    for (what, change) in batches {
+        let mut bad = proto::LeafBatch { batch_id: 2, ..good.clone() };
+        change(&mut bad);
+        sender.send(bad).await.expect("the stream is open");
+        let answer = answers.message().await.expect("the stream goes on").expect("an answer");
+        assert_eq!((answer.batch_id, answer.values.len()), (2, 0), "{what}");
+        assert!(!answer.error.is_empty(), "{what} was evaluated");
+        sender.send(good.clone()).await.expect("the stream is open");
+        let answer = answers.message().await.expect("the stream goes on").expect("an answer");
+        assert_eq!((answer.error.as_str(), answer.values.len(), answer.priors.len()), ("", 4, 4), "after {what}");
+    }
+    server.assert_answers("bad batches").await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+async fn bad_plies_are_refused_and_nothing_of_them_is_stored() {
+    let server = Server::start().await;
+    server.join(|_| ()).await.expect("joined");
+    let request = proto::LeaseGamesRequest { worker_id: "test".into(), game_count: 16 };
+    let leases = server.workers().lease_games(request).await.expect("leases").into_inner().leases;
+    let good = proto::Ply { ply: 0, move_text: "b2".into(), root_value: 0.5, ..proto::Ply::default() };
+    type Change = fn(&mut proto::Ply);
+    let plies: [(&str, Change, PlyCode, &str); 8] = [
+        ("no square", |ply| ply.move_text = "z9".into(), PlyCode::Refused, "squares are a1 to c3"),
+        ("a long text", |ply| ply.move_text = "a".repeat(5000), PlyCode::Refused, "5000 is more than"),
+        ("an early ply", |ply| ply.ply = 3, PlyCode::Refused, "ply 3 comes before ply 0"),
+        ("a value of 7", |ply| ply.root_value = 7.0, PlyCode::Refused, "root_value: 7"),
+        ("no number", |ply| ply.root_value = f32::NAN, PlyCode::Refused, "root"),
+        ("half a target", |ply| ply.policy_target = vec![1, 0, 1].into(), PlyCode::Refused, "policy"),
+        ("an illegal target", |ply| ply.policy_target = vec![200, 0, 9, 0].into(), PlyCode::Refused, "index 200"),
+        ("an unknown game", |ply| ply.game_id = 1 << 40, PlyCode::LeaseLost, "is not open"),
+    ];
+    for ((what, change, code, words), lease) in plies.into_iter().zip(&leases) {
+        let mut ply = proto::Ply { game_id: lease.game_id, ..good.clone() };
+        change(&mut ply);
+        let request = proto::ReportPliesRequest { worker_id: "test".into(), plies: vec![ply] };
+        let statuses = server.workers().report_plies(request).await.expect("an answer").into_inner().statuses;
+        assert_eq!(statuses[0].code(), code, "{what}: {}", statuses[0].reason);
+        assert!(statuses[0].reason.contains(words), "{what}: {}", statuses[0].reason);
+        server.assert_answers(what).await;
+    }
+    assert_eq!(server.system.look().number("SELECT count(*) FROM plies"), 0);
+    let last = leases.last().expect("a lease");
+    let ply = proto::Ply { game_id: last.game_id, ..good };
+    let request = proto::ReportPliesRequest { worker_id: "test".into(), plies: vec![ply] };
+    let statuses = server.workers().report_plies(request).await.expect("an answer").into_inner().statuses;
+    assert_eq!(statuses[0].code(), PlyCode::Accepted, "{}", statuses[0].reason);
+    assert_eq!(server.system.look().number("SELECT count(*) FROM plies"), 1);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+async fn a_worker_with_the_wrong_token_ends_with_one_line() {
+    let mut server = Server::start().await;
+    for program in ["actor", "evaluator"] {
+        let (status, log) = server.system.start_worker(program).wait_for_end();
+        assert_eq!(status.code(), Some(1), "{log:?}");
+        let line = log.last().expect("a line");
+        assert!(line.starts_with(&format!("{program}: ")) && line.contains("no token"), "{line}");
+        server.assert_answers(program).await;
+    }
+}
+
+#[test]
+fn a_learner_that_cannot_start_says_why_in_one_line() {
+    let mut system = System::new(&[]);
+    let mut running = system.start_learner(&[]);
+    let address = system.url();
+    let address = address.strip_prefix("http://").expect("an address").to_owned();
+    let elsewhere = tempfile::tempdir().expect("a temporary directory");
+    let dir = elsewhere.path().to_str().expect("a plain path");
+    let wrong_key = elsewhere.path().join("wrong.toml");
+    std::fs::write(&wrong_key, "[training]\nbatch_sizes = 7\n").expect("a file");
+    let wrong_key = wrong_key.to_str().expect("a plain path");
+    let run_dir = system.run_dir();
+    let run_dir = run_dir.to_str().expect("a plain path");
+    let any = ["--listen", "127.0.0.1:0"];
+    let cases: [(&str, Vec<&str>, i32); 8] = [
+        ("batch_sizes", vec!["--config", wrong_key], 64),
+        ("gate.game_count", vec!["--set", "gate.game_count=7"], 64),
+        ("no.such_key", vec!["--set", "no.such_key=7"], 64),
+        ("server.listen", vec!["--listen", "0.0.0.0:0"], 64),
+        ("no-such.toml", vec!["--config", "no-such.toml"], 64),
+        ("token file", vec!["--token-file", "/no/token", "--run-dir", dir, any[0], any[1]], 1),
+        ("server.listen: open", vec!["--run-dir", dir, "--listen", &address], 1),
+        ("in use by another learner", vec!["--run-dir", run_dir, any[0], any[1]], 1),
+    ];
+    for (words, flags, code) in cases {
+        let mut command = learner_command(&preset());
+        if flags[0] == "--config" {
+            command = learner_command(flags[1].as_ref());
+        } else {
+            command.args(&flags);
+        }
+        assert_fails(system.start("learner", command), code, words);
+    }
+    running.wait_until("the first learner to be there still", || Some(()));
+}
+
+#[test]
+fn a_damaged_or_strange_run_directory_is_refused_in_one_line() {
+    let mut system = System::new(&[]);
+    let mut learner = system.start_learner(&[]);
+    learner.wait_for("training goes on");
+    learner.kill_hard();
+    let network = system.run_dir().join("networks/network-000001.safetensors");
+    let whole = std::fs::read(&network).expect("the network is there");
+    for damaged in [&whole[..whole.len() / 2], &[]] {
+        std::fs::write(&network, damaged).expect("written");
+        let process = system.start("learner", system.learner_command(&[]));
+        assert_fails(process, 1, "network-000001.safetensors is damaged");
+    }
+    std::fs::write(&network, &whole).expect("written");
+    let hive = system.start("learner", system.learner_command(&["--set", "game.name=hive"]));
+    assert_fails(hive, 1, "the run plays {\"name\":\"tictactoe\"}");
+    let mut again = system.start_learner(&[]);
+    again.wait_for("training goes on");
+    again.kill_hard();
+    assert_eq!(Look::open(&system.run_dir()).number("SELECT count(*) FROM networks"), 1);
+    let database = rusqlite::Connection::open(system.run_dir().join("alveare.db")).expect("the store opens");
+    database.pragma_update(None, "user_version", 999).expect("a later schema");
+    drop(database);
+    let newer = system.start("learner", system.learner_command(&[]));
+    assert_fails(newer, 1, "schema version 999");
+}
+
+#[test]
+fn workers_leave_a_learner_that_comes_back_with_another_game() {
+    let mut system = System::new(&["server.lease=1s"]);
+    let mut learner = system.start_learner(&[]);
+    let mut workers = [system.start_worker("actor"), system.start_worker("evaluator")];
+    for worker in &mut workers {
+        worker.wait_for("joined the learner");
+    }
+    learner.kill_hard();
+    std::fs::remove_dir_all(system.run_dir()).expect("the run is forgotten");
+    let hive = ["game.name=hive", "game.frame=8", "network.blocks=1", "network.filters=8"];
+    let hive: Vec<&str> = hive.iter().flat_map(|setting| ["--set", setting]).collect();
+    let mut learner = system.start_learner(&hive);
+    for worker in workers {
+        let (status, log) = worker.wait_for_end();
+        assert_eq!(status.code(), Some(1), "{log:?}");
+        assert!(log.last().is_some_and(|line| line.contains("another game")), "{log:?}");
+    }
+    learner.wait_until("the learner to be there still", || Some(()));
+}
+
+fn assert_fails(process: Process, code: i32, words: &str) {
+    let (status, log) = process.wait_for_end();
+    assert_eq!(status.code(), Some(code), "{words}: {log:?}");
+    let lines: Vec<&String> = log.iter().filter(|line| line.starts_with("learner: ")).collect();
+    assert_eq!(lines.len(), 1, "one line for {words}: {log:?}");
+    assert!(lines[0].contains(words), "{words}: {}", lines[0]);
+}
+
+fn packed_start() -> Bytes {
+    use shared::encoding::Encoding;
+    use shared::game::Game;
+    let (encoding, mut bytes) = (common::encoding(), Vec::new());
+    encoding.pack(&encoding.game().initial_position(), &mut bytes);
+    bytes.into()
+}

@@ -1,0 +1,86 @@
+//! Training of the real learner, killed and started again, against training at a stretch: the same bits.
+
+mod common;
+
+use common::system::{Process, System};
+use common::{plies, report, start};
+use learner::store::GameKind;
+use rand::seq::IndexedRandom;
+use rand::{RngExt, SeedableRng};
+use rand_pcg::Pcg64;
+use shared::game::Game;
+use shared::game::tictactoe::TicTacToe;
+use std::time::Instant;
+
+/// Finished games in the store before training begins.
+const GAME_COUNT: u32 = 60;
+
+#[test]
+fn a_hundred_steps_at_a_stretch_equal_fifty_a_kill_and_fifty() {
+    let straight = candidate_sha256(50, &[]);
+    assert_eq!(candidate_sha256(50, &[50]), straight, "killed at its checkpoint");
+    // Killed between checkpoints, steps are done again from the last one.
+    assert_eq!(candidate_sha256(20, &[20, 60]), straight, "killed twice between checkpoints");
+}
+
+/// Trains a hundred steps on the same games, with a kill once each of `kills` is checkpointed, and returns the
+/// SHA-256 of the candidate.
+fn candidate_sha256(checkpoint_steps: u32, kills: &[i64]) -> String {
+    let checkpoint_steps = format!("training.checkpoint_steps={checkpoint_steps}");
+    let mut system = System::new(&[
+        "run.pipeline=lockstep",
+        "training.steps_per_iteration=100",
+        "training.batch_size=512",
+        &checkpoint_steps,
+        &format!("self_play.games_per_iteration={GAME_COUNT}"),
+    ]);
+    play_games(&system);
+    for kill in kills {
+        let mut learner = system.start_learner(&[]);
+        let look = system.look();
+        wait_for_step(&mut learner, &look, *kill);
+        learner.kill_hard();
+        assert_eq!(look.number("SELECT count(*) FROM networks"), 1, "killed in the middle of training");
+    }
+    let mut learner = system.start_learner(&[]);
+    learner.wait_for("candidate ready");
+    learner.kill_hard();
+    let look = system.look();
+    let steps =
+        "SELECT count(*), count(DISTINCT step), sum(value), max(step) FROM metrics WHERE name = 'loss_step_count'";
+    let steps = look.rows(steps, |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?))).pop();
+    let (count, distinct, sum, last): (i64, i64, f64, i64) = steps.expect("one row");
+    assert_eq!((count, sum as i64, last), (distinct, 100, 100), "each step is counted once");
+    look.text("SELECT sha256 FROM networks WHERE network_id = 2").expect("the candidate is in the store")
+}
+
+fn wait_for_step(learner: &mut Process, look: &common::system::Look, step: i64) {
+    learner.wait_until("a checkpoint", || {
+        (look.number("SELECT coalesce(max(training_step), 0) FROM checkpoints") >= step).then_some(())
+    });
+}
+
+/// Fills the store with games of a random player, the same each time.
+fn play_games(system: &System) {
+    std::fs::create_dir_all(system.run_dir()).expect("a run directory");
+    let learner = start(&system.run_dir());
+    let mut random = Pcg64::seed_from_u64(7);
+    let leases = learner.registry.lease("test", GameKind::SelfPlay, GAME_COUNT, Instant::now()).expect("leases").leases;
+    for lease in leases {
+        let moves = random_game(&mut random);
+        let moves: Vec<&str> = moves.iter().map(String::as_str).collect();
+        report(&learner, "test", &plies(lease.game_id, &moves), Instant::now());
+    }
+    assert_eq!(learner.registry.progress().finished_self_play_count, u64::from(GAME_COUNT));
+}
+
+fn random_game(random: &mut impl RngExt) -> Vec<String> {
+    let (mut position, mut played, mut moves) = (TicTacToe.initial_position(), Vec::new(), Vec::new());
+    loop {
+        moves.clear();
+        TicTacToe.legal_moves(&position, &mut moves);
+        let Some(mv) = moves.choose(random) else { return played };
+        played.push(TicTacToe.format_move(&position, *mv));
+        TicTacToe.play(&mut position, *mv);
+    }
+}
