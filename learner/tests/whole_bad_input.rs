@@ -51,6 +51,18 @@ impl Server {
         assert_eq!(reply.best_network_id, 1, "after {after}");
     }
 
+    /// Leases games, as soon as the run makes them.
+    async fn lease(&self, game_count: u32) -> Vec<proto::Lease> {
+        for _ in 0..10_000 {
+            let request = proto::LeaseGamesRequest { worker_id: "test".into(), game_count };
+            let leases = self.workers().lease_games(request).await.expect("leases").into_inner().leases;
+            if !leases.is_empty() {
+                return leases;
+            }
+        }
+        panic!("no game to lease")
+    }
+
     async fn join(&self, change: impl FnOnce(&mut proto::JoinRequest)) -> Result<proto::JoinReply, tonic::Status> {
         let mut request = proto::JoinRequest {
             protocol_version: proto::PROTOCOL_VERSION,
@@ -141,8 +153,7 @@ async fn bad_batches_of_leaves_are_answered_with_an_error() {
 async fn bad_plies_are_refused_and_nothing_of_them_is_stored() {
     let server = Server::start().await;
     server.join(|_| ()).await.expect("joined");
-    let request = proto::LeaseGamesRequest { worker_id: "test".into(), game_count: 16 };
-    let leases = server.workers().lease_games(request).await.expect("leases").into_inner().leases;
+    let leases = server.lease(16).await;
     let good = proto::Ply { ply: 0, move_text: "b2".into(), root_value: 0.5, ..proto::Ply::default() };
     type Change = fn(&mut proto::Ply);
     let plies: [(&str, Change, PlyCode, &str); 8] = [
@@ -151,8 +162,8 @@ async fn bad_plies_are_refused_and_nothing_of_them_is_stored() {
         ("an early ply", |ply| ply.ply = 3, PlyCode::Refused, "ply 3 comes before ply 0"),
         ("a value of 7", |ply| ply.root_value = 7.0, PlyCode::Refused, "root_value: 7"),
         ("no number", |ply| ply.root_value = f32::NAN, PlyCode::Refused, "root"),
-        ("half a target", |ply| ply.policy_target = vec![1, 0, 1].into(), PlyCode::Refused, "policy"),
-        ("an illegal target", |ply| ply.policy_target = vec![200, 0, 9, 0].into(), PlyCode::Refused, "index 200"),
+        ("half a target", |ply| ply.policy_target = vec![1, 0, 1], PlyCode::Refused, "policy"),
+        ("an illegal target", |ply| ply.policy_target = vec![200, 0, 9, 0], PlyCode::Refused, "index 200"),
         ("an unknown game", |ply| ply.game_id = 1 << 40, PlyCode::LeaseLost, "is not open"),
     ];
     for ((what, change, code, words), lease) in plies.into_iter().zip(&leases) {
