@@ -179,7 +179,11 @@ impl FromStr for Piece {
         let kind = kind.ok_or_else(|| format!("piece {text:?}: no kind {letter:?}"))?;
         let number = match letters.as_str() {
             "" if kind.count() == 1 => 1,
-            digits => digits.parse().map_err(|_| format!("piece {text:?} has no number"))?,
+            // Rust's own parser would take a sign.
+            digits if digits.bytes().all(|byte| byte.is_ascii_digit()) => {
+                digits.parse().map_err(|_| format!("piece {text:?} has no number"))?
+            }
+            _ => return Err(format!("piece {text:?} has no number")),
         };
         Self::new(side, kind, number).ok_or_else(|| format!("there is no piece {text:?}"))
     }
