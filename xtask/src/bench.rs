@@ -40,7 +40,8 @@ pub fn bench(workspace: &Workspace, arguments: &BenchArguments) -> Result<ExitCo
     Ok(ExitCode::SUCCESS)
 }
 
-fn packages(workspace: &Workspace, only: Option<&str>) -> Vec<&'static str> {
+/// Crates that have benchmarks, or the one called `only` if it has.
+pub fn packages(workspace: &Workspace, only: Option<&str>) -> Vec<&'static str> {
     let has_benches = |package: &&str| workspace.root().join(package).join("benches").is_dir();
     let wanted = |package: &&str| only.is_none_or(|only| only == *package);
     BENCH_PACKAGES.into_iter().filter(has_benches).filter(wanted).collect()

@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use anyhow::{Context, Result};
 
+use crate::bench;
 use crate::libtorch;
 use crate::tidy;
 use crate::workspace::{Workspace, run, words};
@@ -39,6 +40,9 @@ pub fn test(workspace: &Workspace) -> Result<ExitCode> {
     step_command(&mut cargo(&["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]))?;
     step_command(&mut cargo(&with_packages(&["build"], &PROGRAM_PACKAGES)))?;
     step_command(&mut cargo(&with_packages(&["test"], &TORCH_PACKAGES)))?;
+    let mut benches = cargo(&with_packages(&["test"], &bench::packages(workspace, None)));
+    // Each once: that they still measure what they say is asserted in them, how fast they are is not CI's business.
+    step_command(benches.args(["--bench", "*", "--", "--test"]))?;
     step_command(
         cargo(&with_packages(&["doc", "--no-deps"], &DOCUMENTED_PACKAGES)).env("RUSTDOCFLAGS", "-D warnings"),
     )?;
