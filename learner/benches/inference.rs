@@ -151,9 +151,15 @@ impl GameVisitor for Prepare<'_> {
         while input.len() < self.1 {
             let mut position = encoding.game().initial_position();
             for _ in 0..PLIES {
+                if encoding.game().outcome(&position).is_some() {
+                    break;
+                }
                 moves.clear();
                 encoding.game().legal_moves(&position, &mut moves);
                 encoding.game().play(&mut position, moves[random.random_range(0..moves.len())]);
+            }
+            if encoding.game().outcome(&position).is_some() {
+                continue;
             }
             moves.clear();
             policy_indices.clear();
