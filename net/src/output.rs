@@ -10,7 +10,7 @@ const PRIOR_SUM_MIN: f32 = 1e-6;
 pub struct NetworkOutput {
     /// Prior of each legal move, f32, same layout as `NetworkInput::policy_indices`; sums to 1 a position.
     pub priors: Vec<f32>,
-    /// Expected outcome for the side to move, f32 [B], -1..=1, always finite.
+    /// Expected outcome for the side to move, f32 `[B]`, -1..=1, always finite.
     pub values: Vec<f32>,
     /// Positions of this batch whose priors were not usable and were made uniform.
     pub uniform_prior_count: u32,
