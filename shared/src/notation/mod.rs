@@ -1,3 +1,11 @@
 //! How people and other programs write moves and games.
+//!
+//! The readers of whole games, [`games`] and [`boardspace`], give [`PlayedGame`]s: moves that were checked against
+//! the rules. Files, folders and archives are the caller's.
 
+pub mod boardspace;
+pub mod games;
+mod played;
 pub mod uhp;
+
+pub use played::{Ending, PLY_COUNT_MAX, PlayedGame, ReadError, ReadOptions, Remark};

@@ -10,7 +10,7 @@ use crate::game::hive::{Cell, Direction, GameType, GameTypeError, Hive, Move, Pi
 use crate::game::{Game, MoveError, Outcome, Side};
 
 /// Longest text that is looked at as a move; the longest real one, `wA1 bG3\`, has 8 letters.
-const MOVE_TEXT_LEN_MAX: usize = 64;
+pub(super) const MOVE_TEXT_LEN_MAX: usize = 64;
 
 /// A game's state as the protocol names it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -32,11 +32,8 @@ impl GameState {
     #[must_use]
     pub fn of(hive: &Hive, position: &Position) -> Self {
         match hive.outcome(position) {
-            Some(Outcome::Draw) => Self::Draw,
-            Some(Outcome::Win(Side::White)) => Self::WhiteWins,
-            Some(Outcome::Win(Side::Black)) => Self::BlackWins,
             None if position.ply() == 0 => Self::NotStarted,
-            None => Self::InProgress,
+            outcome => Self::from(outcome),
         }
     }
 
@@ -48,6 +45,18 @@ impl GameState {
             Self::Draw => Some(Outcome::Draw),
             Self::WhiteWins => Some(Outcome::Win(Side::White)),
             Self::BlackWins => Some(Outcome::Win(Side::Black)),
+        }
+    }
+}
+
+impl From<Option<Outcome>> for GameState {
+    /// Returns the state of a game with this outcome; one without goes on.
+    fn from(outcome: Option<Outcome>) -> Self {
+        match outcome {
+            None => Self::InProgress,
+            Some(Outcome::Draw) => Self::Draw,
+            Some(Outcome::Win(Side::White)) => Self::WhiteWins,
+            Some(Outcome::Win(Side::Black)) => Self::BlackWins,
         }
     }
 }
@@ -184,15 +193,27 @@ impl GameString {
 /// Returns the GameString of a game of legal moves.
 #[must_use]
 pub fn format_game(hive: &Hive, moves: &[Move]) -> String {
+    let (texts, position) = format_moves(hive, moves);
+    let state = GameState::of(hive, &position);
+    join_game(hive.rules().game_type, state, position.ply(), &texts)
+}
+
+/// Returns the MoveStrings of a game of legal moves, and the position after them.
+#[must_use]
+pub fn format_moves(hive: &Hive, moves: &[Move]) -> (Vec<String>, Position) {
     let mut position = hive.initial_position();
-    let mut texts = String::new();
-    for &mv in moves {
-        texts.push(';');
-        texts.push_str(&format_move(&position, mv));
-        hive.play(&mut position, mv);
-    }
-    let (state, turn) = (GameState::of(hive, &position), Turn::after(position.ply()));
-    format!("{};{state};{turn}{texts}", hive.rules().game_type)
+    let format = |mv: &Move| {
+        let text = format_move(&position, *mv);
+        hive.play(&mut position, *mv);
+        text
+    };
+    (moves.iter().map(format).collect(), position)
+}
+
+/// Writes a GameString of its parts.
+pub(super) fn join_game(game_type: GameType, state: GameState, ply: u32, texts: &[String]) -> String {
+    let turn = Turn::after(ply);
+    std::iter::once(format!("{game_type};{state};{turn}")).chain(texts.iter().cloned()).collect::<Vec<_>>().join(";")
 }
 
 /// Returns a legal move as a MoveString: `wS1`, `bA1 wS1-`, `pass`.
@@ -238,7 +259,7 @@ pub fn parse_move(hive: &Hive, position: &Position, text: &str) -> Result<Move, 
 }
 
 /// Returns the move that the rules list for `mv`: equal pieces enter by their numbers.
-fn lowest_in_hand(position: &Position, mv: Move) -> Move {
+pub(super) fn lowest_in_hand(position: &Position, mv: Move) -> Move {
     let Some(piece) = mv.piece() else { return mv };
     if position.is_on_board(piece) || !position.is_in_play(piece) {
         return mv;
@@ -247,7 +268,7 @@ fn lowest_in_hand(position: &Position, mv: Move) -> Move {
     Move::new(lowest.unwrap_or(piece), mv.target())
 }
 
-fn read_move(position: &Position, text: &str) -> Result<Move, String> {
+pub(super) fn read_move(position: &Position, text: &str) -> Result<Move, String> {
     if text.len() > MOVE_TEXT_LEN_MAX {
         return Err(format!("longer than {MOVE_TEXT_LEN_MAX} bytes"));
     }

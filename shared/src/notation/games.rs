@@ -1,0 +1,61 @@
+//! Games as UHP GameStrings, one a line: `Base+MLP;WhiteWins;Black[16];wP;bS1 \wP;...`.
+//!
+//! The state in the line is trusted unless a queen is surrounded: people resign, and clocks run out. Pieces may be
+//! numbered in any order.
+
+use super::played::{Replay, Told};
+use super::uhp::{self, GameString, MOVE_TEXT_LEN_MAX, Turn};
+use super::{Ending, PlayedGame, ReadError, ReadOptions};
+use crate::game::Outcome;
+
+/// Why a line is not a game.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("line {line}: {error}")]
+pub struct LineError {
+    /// Number of the line, from 1.
+    pub line: u32,
+    /// What is wrong with it.
+    pub error: ReadError,
+}
+
+/// Reads games, one a line; empty lines are passed over. A broken game is left out whole and told of in its place.
+pub fn read_lines(text: &str, options: ReadOptions) -> impl Iterator<Item = Result<PlayedGame, LineError>> {
+    (1..)
+        .zip(text.lines())
+        .filter(|(_, line)| !line.trim().is_empty())
+        .map(move |(line, text)| read(text, options).map_err(|error| LineError { line, error }))
+}
+
+/// Reads one game.
+///
+/// # Errors
+/// [`ReadError`] if the text is not a GameString, a move is not legal, or the moves lead to another turn than the
+/// text tells. Never panics.
+pub fn read(text: &str, options: ReadOptions) -> Result<PlayedGame, ReadError> {
+    let game: GameString = text.parse()?;
+    let mut replay = Replay::new(game.game_type, options);
+    for text in &game.moves {
+        let mv = uhp::read_move(replay.position(), text).map_err(|reason| {
+            let shown: String = text.chars().take(MOVE_TEXT_LEN_MAX).collect();
+            ReadError::Unreadable { ply: replay.next_ply(), reason: format!("{shown:?}: {reason}") }
+        })?;
+        replay.play(mv)?;
+    }
+    check_turn(game.turn, replay.next_ply() - 1)?;
+    let stated = game.state.and_then(uhp::GameState::outcome);
+    let end = |outcome: Outcome| {
+        let is_repetition = outcome == Outcome::Draw && replay.is_repeated();
+        (outcome, if is_repetition { Ending::Repetition } else { Ending::Stated })
+    };
+    let told = Told { end: stated.map(end), stated };
+    Ok(replay.finish(told))
+}
+
+/// A line that was cut off would otherwise pass for a game that was given up.
+fn check_turn(stated: Option<Turn>, ply_count: u32) -> Result<(), ReadError> {
+    let found = Turn::after(ply_count);
+    match stated {
+        Some(stated) if stated != found => Err(ReadError::Turn { ply_count, found, stated }),
+        _ => Ok(()),
+    }
+}
