@@ -3,7 +3,7 @@
 //! The evaluator's own checks stand beside it; what is linked is checked for both here.
 
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 
 use worker::WorkerConfig;
 
@@ -66,8 +66,17 @@ fn impossible_settings_and_flags_end_with_64() {
 }
 
 #[test]
+fn settings_printed_to_a_reader_that_has_gone_are_no_failure() {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_actor"));
+    command.args(["--learner", "http://127.0.0.1:1", "--threads", "1", "--print-config"]).stdout(Stdio::piped());
+    let mut printing = command.spawn().expect("the actor starts");
+    drop(printing.stdout.take());
+    assert_eq!(printing.wait().expect("it ends").code(), Some(0));
+}
+
+#[test]
 fn a_token_file_that_is_not_there_is_named() {
     let output = actor(&["--token-file", "no/such/token"]);
-    assert_eq!(output.status.code(), Some(1));
-    assert!(stderr(&output).contains("actor: read token file no/such/token: "), "{}", stderr(&output));
+    assert_eq!(output.status.code(), Some(64));
+    assert!(stderr(&output).contains("token_file: read token file no/such/token: "), "{}", stderr(&output));
 }

@@ -68,6 +68,9 @@ pub struct RunConfig {
     pub start_network: Option<PathBuf>,
 }
 
+/// Longest lease: a game of a worker that vanished must not wait for ever.
+const LEASE_MAX: Duration = Duration::from_secs(24 * 60 * 60);
+
 /// Whether self-play goes on while the network trains and is gated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -297,6 +300,7 @@ impl LearnerConfig {
     fn check_server(&self) -> Result<(), ConfigError> {
         let server = &self.server;
         require(server.lease >= Duration::from_secs(1), "server.lease", || "is below 1s".to_owned())?;
+        require(server.lease <= LEASE_MAX, "server.lease", || "is above 1day".to_owned())?;
         let is_private = server.listen.ip().is_loopback();
         require(is_private || server.token_file.is_some() || server.insecure, "server.listen", || {
             format!("{} is open to other machines: set server.token_file, or server.insecure = true", server.listen)
@@ -311,7 +315,27 @@ fn require(is_fine: bool, key: &str, problem: impl FnOnce() -> String) -> Result
 /// Puts `section` before the key that an inner error names as `key: problem`.
 fn split_key(section: &str, message: &str) -> ConfigError {
     let (key, problem) = message.split_once(": ").unwrap_or(("", message));
-    let key = key.strip_prefix(section).unwrap_or(key).trim_start_matches('.');
+    // An inner key is written from its own section on: `search.exploration` of `self_play.search`.
+    let own_section = section.rsplit('.').next().unwrap_or(section);
+    let key = key.strip_prefix(own_section).unwrap_or(key).trim_start_matches('.');
     let key = if key.is_empty() { section.to_owned() } else { format!("{section}.{key}") };
     ConfigError { key, problem: problem.to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_impossible_value_is_named_by_its_full_key() {
+        let change = |change: fn(&mut LearnerConfig)| {
+            let mut config = LearnerConfig::default();
+            change(&mut config);
+            config.check().expect_err("an impossible value").key
+        };
+        assert_eq!(change(|config| config.self_play.search.exploration = -1.0), "self_play.search.exploration");
+        assert_eq!(change(|config| config.gate.search.leaves_per_game = 0), "gate.search.leaves_per_game");
+        assert_eq!(change(|config| config.network.filters = 0), "network.filters");
+        assert_eq!(change(|config| config.server.lease = Duration::MAX), "server.lease");
+    }
 }

@@ -29,6 +29,16 @@ impl RunFiles {
         &self.dir
     }
 
+    /// Returns whether there is any network.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn has_networks(&self) -> std::io::Result<bool> {
+        let mut entries = std::fs::read_dir(self.dir.join("networks"))?;
+        Ok(entries
+            .any(|entry| entry.is_ok_and(|entry| entry.path().extension().is_some_and(|end| end == "safetensors"))))
+    }
+
     /// Returns the file of a network.
     #[must_use]
     pub fn network(&self, network_id: u32) -> PathBuf {

@@ -6,6 +6,7 @@ use std::time::Duration;
 use anyhow::Context;
 use proto::status_client::StatusClient;
 use runtime::auth::{ClientAuth, Token};
+use runtime::exit;
 use runtime::limits::Address;
 use tonic::transport::Channel;
 use tonic_health::pb::HealthCheckRequest;
@@ -36,8 +37,7 @@ pub fn health(target: &Target) -> anyhow::Result<()> {
         let reply = client.check(HealthCheckRequest { service: String::new() }).await?;
         let is_serving = reply.into_inner().status() == ServingStatus::Serving;
         anyhow::ensure!(is_serving, "it is there but does not serve");
-        println!("serving");
-        Ok(())
+        exit::print("serving\n").context("write to stdout")
     })
 }
 
@@ -50,8 +50,7 @@ pub fn status(target: &Target) -> anyhow::Result<()> {
         let token = target.token_file.as_deref().map(Token::from_file).transpose()?;
         let mut client = StatusClient::with_interceptor(connect(target).await?, ClientAuth::new(token.as_ref()));
         let reply = client.get_status(proto::GetStatusRequest {}).await?.into_inner();
-        print!("{}", lines_of(&reply));
-        Ok(())
+        exit::print(&lines_of(&reply)).context("write to stdout")
     })
 }
 

@@ -6,6 +6,7 @@ use anyhow::Context;
 use clap::{Parser, Subcommand};
 use learner::config::LearnerConfig;
 use learner::{inquire, run};
+use runtime::auth::Token;
 use runtime::config::{ConfigArgs, Sources, to_toml};
 use runtime::{exit, logging, shutdown};
 use tracing::info;
@@ -71,14 +72,17 @@ fn start(cli: &Cli) -> anyhow::Result<()> {
     args.overrides.extend(overrides(cli));
     let loaded = runtime::config::load::<LearnerConfig>(&Sources::new("learner", &args))?;
     loaded.raw.check().map_err(|error| loaded.error(error))?;
-    let config = loaded.raw;
+    let config = loaded.raw.clone();
     if args.print_config {
-        print!("{}", to_toml(&config));
-        return Ok(());
+        return exit::print(&to_toml(&config)).context("write to stdout");
     }
     // Before threads, files and the first torch call: on a machine with a GPU the program starts anew.
     net::cuda::preload(config.inference.device)?;
-    logging::init(&config.log)?;
+    logging::init(&config.log).map_err(|error| loaded.error(error))?;
+    if let Some(file) = &config.server.token_file {
+        let token = Token::from_file(file).map_err(anyhow::Error::from);
+        token.map_err(|error| loaded.error(format!("server.token_file: {error:#}")))?;
+    }
     info!(config = %serde_json::to_string(&config).context("show the configuration")?, "learner starts");
     let tokio = tokio::runtime::Builder::new_multi_thread().enable_all().build().context("start tokio")?;
     let stop = tokio.block_on(async { shutdown::on_signals() }).context("listen for signals")?;

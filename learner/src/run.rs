@@ -21,7 +21,7 @@ use crate::inference::{BatchSettings, Evaluator, InferenceHandle, TorchEvaluator
 use crate::pipeline::{Ended, Narrator, Pipeline};
 use crate::replay::{SharedReplay, rebuild};
 use crate::services::{InferenceService, RunStatus, Services, WorkersService, serve};
-use crate::store::{Reader, RunRow, Store};
+use crate::store::{DATABASE_FILE, Reader, RunRow, Store};
 use crate::trainer::{TrainerHandle, TrainerParts, check_sha256, first_network};
 
 /// Runs until `stop` or the last iteration.
@@ -111,6 +111,7 @@ where
 fn take_up<E: Encoding>(config: &LearnerConfig, encoding: &E, stop: &CancellationToken) -> anyhow::Result<TakenUp<E>> {
     let files = RunFiles::new(&config.run.dir);
     files.create().with_context(|| format!("create {}", files.dir().display()))?;
+    check_not_orphaned(&files)?;
     let store = Arc::new(Store::open(files.dir(), &run_row(config)?).context("open the store")?);
     let durable = DurableStore::new(Arc::clone(&store), stop.clone());
     let shape = NetworkShape::new(encoding, config.network);
@@ -120,7 +121,7 @@ fn take_up<E: Encoding>(config: &LearnerConfig, encoding: &E, stop: &Cancellatio
         info!(from = ?start, "new run: making network 1, generation 0");
         first_network(&files, &shape, store.run().seed, start, &durable).context("make the first network")?;
     }
-    let best = Arc::new(take_up_best(&files, &reader)?);
+    let best = Arc::new(take_up_best(&files, &reader, &shape)?);
     let replay = Arc::new(fill_replay(config, encoding, &store, &reader)?);
     let limits = RegistryLimits { lease: config.server.lease, ..RegistryLimits::default() };
     let registry = GameRegistry::open(encoding.clone(), Arc::clone(&store), Arc::clone(&replay), limits);
@@ -128,9 +129,27 @@ fn take_up<E: Encoding>(config: &LearnerConfig, encoding: &E, stop: &Cancellatio
     Ok(TakenUp { files, shape, store: durable, replay, registry, best })
 }
 
-fn take_up_best(files: &RunFiles, reader: &Reader) -> anyhow::Result<BestNetwork> {
+/// Refuses networks without their database: a new run would write over them.
+fn check_not_orphaned(files: &RunFiles) -> anyhow::Result<()> {
+    let has_database = files.dir().join(DATABASE_FILE).metadata().is_ok_and(|file| file.len() > 0);
+    let has_networks = has_database || files.has_networks()?;
+    anyhow::ensure!(
+        has_database || !has_networks,
+        "{} holds networks but no {DATABASE_FILE}: put the database back, or use another run directory",
+        files.dir().display()
+    );
+    Ok(())
+}
+
+fn take_up_best(files: &RunFiles, reader: &Reader, wanted: &NetworkShape) -> anyhow::Result<BestNetwork> {
     let row = reader.best_network()?.context("the store names no best network")?;
-    check_sha256(&files.dir().join(&row.network.file), &row.network.sha256).context("best network")?;
+    let file = files.dir().join(&row.network.file);
+    check_sha256(&file, &row.network.sha256).context("best network")?;
+    let found = net::Network::shape_of(&file).context("best network")?;
+    anyhow::ensure!(
+        found == *wanted,
+        "network: the run's best network has {found}, the settings want {wanted}: use another run directory"
+    );
     let (network_id, generation) = (row.network.network_id, row.generation.unwrap_or(0));
     info!(network_id, generation, training_step = row.network.training_step, "best network");
     Ok(BestNetwork::new(network_id, generation))

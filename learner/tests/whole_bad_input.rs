@@ -88,11 +88,14 @@ async fn bad_calls_are_refused_in_words() {
         server.assert_answers(words).await;
     }
     type Change = fn(&mut proto::JoinRequest);
-    let joins: [(Change, Code, &str); 4] = [
+    let joins: [(Change, Code, &str); 7] = [
         (|request| request.protocol_version = 99, Code::FailedPrecondition, "protocol version 99"),
         (|request| request.domain_version = 98, Code::FailedPrecondition, "rules and encoding version 98"),
         (|request| request.kind = 77, Code::InvalidArgument, "worker kind 77"),
         (|request| request.kind = 0, Code::InvalidArgument, "worker kind 0"),
+        (|request| request.worker_id = String::new(), Code::InvalidArgument, "worker_id of 0 bytes"),
+        (|request| request.worker_id = "w".repeat(1 << 20), Code::InvalidArgument, "worker_id of 1048576 bytes"),
+        (|request| request.program_version = "v".repeat(129), Code::InvalidArgument, "program_version of 129 bytes"),
     ];
     for (change, code, words) in joins {
         let (found, message) = refused(server.join(change).await.expect_err("refused"));
@@ -216,7 +219,7 @@ fn a_learner_that_cannot_start_says_why_in_one_line() {
         ("no.such_key", vec!["--set", "no.such_key=7"], 64),
         ("server.listen", vec!["--listen", "0.0.0.0:0"], 64),
         ("no-such.toml", vec!["--config", "no-such.toml"], 64),
-        ("token file", vec!["--token-file", "/no/token", "--run-dir", dir, any[0], any[1]], 1),
+        ("server.token_file: ", vec!["--token-file", "/no/token", "--run-dir", dir, any[0], any[1]], 64),
         ("server.listen: open", vec!["--run-dir", dir, "--listen", &address], 1),
         ("in use by another learner", vec!["--run-dir", run_dir, any[0], any[1]], 1),
     ];
@@ -230,6 +233,24 @@ fn a_learner_that_cannot_start_says_why_in_one_line() {
         assert_fails(system.start("learner", command), code, words);
     }
     running.wait_until("the first learner to be there still", || Some(()));
+}
+
+#[test]
+fn a_learner_goes_on_when_nobody_reads_its_log() {
+    let system = System::new(&[]);
+    let mut command = system.learner_command(&[]);
+    let mut learner = command.stderr(std::process::Stdio::piped()).spawn().expect("the learner starts");
+    // The reader leaves before the first line.
+    drop(learner.stderr.take());
+    let network = system.run_dir().join("networks/network-000001.safetensors");
+    while !network.is_file() {
+        assert_eq!(learner.try_wait().expect("asked"), None, "the learner ended");
+        std::thread::yield_now();
+    }
+    let id = learner.id().to_string();
+    let killed = std::process::Command::new("kill").args(["-TERM", &id]).status().expect("kill runs");
+    assert!(killed.success());
+    assert_eq!(learner.wait().expect("it ends").code(), Some(0));
 }
 
 #[test]
@@ -248,6 +269,14 @@ fn a_damaged_or_strange_run_directory_is_refused_in_one_line() {
     std::fs::write(&network, &whole).expect("written");
     let hive = system.start("learner", system.learner_command(&["--set", "game.name=hive"]));
     assert_fails(hive, 1, "the run plays {\"name\":\"tictactoe\"}");
+    let larger = system.start("learner", system.learner_command(&["--set", "network.filters=24"]));
+    assert_fails(larger, 1, "use another run directory");
+    let database = system.run_dir().join("alveare.db");
+    let elsewhere = system.run_dir().join("elsewhere.db");
+    std::fs::rename(&database, &elsewhere).expect("moved");
+    let orphaned = system.start("learner", system.learner_command(&[]));
+    assert_fails(orphaned, 1, "holds networks but no alveare.db");
+    std::fs::rename(&elsewhere, &database).expect("moved back");
     let mut again = system.start_learner(&[]);
     again.wait_for("training goes on");
     again.kill_hard();

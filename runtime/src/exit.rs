@@ -1,5 +1,6 @@
 //! How a program ends: 0 after a clean run, 1 after a failure, 64 for wrong usage or configuration; one line a failure.
 
+use std::io::Write;
 use std::process::ExitCode;
 
 use clap::Parser;
@@ -33,6 +34,18 @@ pub fn run(program: &str, main: impl FnOnce() -> anyhow::Result<()>) -> ExitCode
             crate::logging::print_line(&line(program, &error));
             ExitCode::from(code(&error))
         }
+    }
+}
+
+/// Writes `text` to stdout. A reader that has gone, as after `| head -1`, is no failure.
+///
+/// # Errors
+/// What the system says otherwise, such as a full disk.
+pub fn print(text: &str) -> std::io::Result<()> {
+    let mut stdout = std::io::stdout().lock();
+    match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Err(error),
+        _ => Ok(()),
     }
 }
 

@@ -102,11 +102,14 @@ pub fn init(settings: &LogSettings) -> Result<(), LogError> {
 
 /// Writes one line to stderr, above the progress bars.
 pub fn print_line(line: &str) {
-    // Nobody is left to tell when stderr is closed.
+    // Never fails: see there.
     let _ = AboveBars.write_all(format!("{line}\n").as_bytes());
 }
 
 /// Writes to stderr while the progress bars stand aside.
+///
+/// A line that cannot be written is dropped: a reader that has gone or a full disk under the log must not end the
+/// program, and the logger would complain about it on stderr, which panics when stderr is closed.
 #[derive(Debug, Clone, Copy)]
 struct AboveBars;
 
@@ -116,7 +119,8 @@ impl Write for AboveBars {
     }
 
     fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
-        PROGRESS.suspend(|| io::stderr().lock().write_all(bytes))
+        let _ = PROGRESS.suspend(|| io::stderr().lock().write_all(bytes));
+        Ok(())
     }
 
     fn flush(&mut self) -> io::Result<()> {

@@ -5,8 +5,9 @@ use std::path::PathBuf;
 use anyhow::Context;
 use proto::WorkerKind;
 use runtime::auth::Token;
-use runtime::config::{ConfigArgs, Sources, load, to_toml};
-use runtime::{logging, shutdown};
+use runtime::config::{ConfigArgs, Loaded, Sources, load, to_toml};
+use runtime::exit::UsageError;
+use runtime::{exit, logging, shutdown};
 
 use crate::{WorkerConfig, WorkerSettings};
 
@@ -56,25 +57,27 @@ impl WorkerArgs {
 pub fn start(program: &'static str, kind: WorkerKind, args: &WorkerArgs) -> anyhow::Result<()> {
     let loaded = load::<WorkerConfig>(&Sources::new(program, &args.config_args()))?;
     if args.config.print_config {
-        print!("{}", to_toml(&loaded.raw));
-        return Ok(());
+        return exit::print(&to_toml(&loaded.raw)).context("write to stdout");
     }
     logging::init(&loaded.raw.log).map_err(|error| loaded.error(error))?;
-    let token = token(args.token.as_deref(), &loaded.raw)?;
+    let token = token(args.token.as_deref(), &loaded)?;
     let settings = loaded.raw.check(token).map_err(|error| loaded.error(error))?;
     tracing::info!(program, version = env!("CARGO_PKG_VERSION"), config = ?loaded.raw, "starting");
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().context("start tokio")?;
     runtime.block_on(run_until_signal(settings, kind))
 }
 
-fn token(given: Option<&str>, config: &WorkerConfig) -> anyhow::Result<Option<Token>> {
+fn token(given: Option<&str>, loaded: &Loaded<WorkerConfig>) -> anyhow::Result<Option<Token>> {
     if let Some(text) = given {
-        return Ok(Some(Token::new(text).context("ALVEARE_TOKEN")?));
+        let token = Token::new(text).map_err(|error| UsageError(format!("--token or ALVEARE_TOKEN: {error}")))?;
+        return Ok(Some(token));
     }
-    if config.token_file.as_os_str().is_empty() {
+    let file = &loaded.raw.token_file;
+    if file.as_os_str().is_empty() {
         return Ok(None);
     }
-    Ok(Some(Token::from_file(&config.token_file)?))
+    let token = Token::from_file(file).map_err(anyhow::Error::from);
+    Ok(Some(token.map_err(|error| loaded.error(format!("token_file: {error:#}")))?))
 }
 
 async fn run_until_signal(settings: WorkerSettings, kind: WorkerKind) -> anyhow::Result<()> {

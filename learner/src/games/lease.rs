@@ -195,7 +195,7 @@ impl<E: Encoding> GameRegistry<E> {
 }
 
 /// Checks the name of a worker.
-pub(super) fn check_worker_id(worker_id: &str) -> Result<(), RegistryError> {
+pub(crate) fn check_worker_id(worker_id: &str) -> Result<(), RegistryError> {
     let is_proper = (1..=WORKER_ID_BYTES_MAX).contains(&worker_id.len());
     if is_proper { Ok(()) } else { Err(RegistryError::WorkerId(worker_id.len())) }
 }

@@ -13,6 +13,7 @@ mod report;
 mod seed;
 
 pub use gate::{GatePlan, GateReport};
+pub(crate) use lease::check_worker_id;
 pub use lease::{Lease, Leases};
 pub use opening::random_openings;
 pub use progress::{Counters, Progress};

@@ -41,9 +41,12 @@ impl RunStatus {
     pub fn see_worker(&self, worker_id: &str, kind: proto::WorkerKind, now: Instant) {
         let mut workers = lock(&self.workers);
         workers.retain(|_, seen| now.duration_since(seen.at) < WORKER_SILENCE_MAX);
-        if workers.len() < WORKER_COUNT_MAX {
-            workers.insert(worker_id.to_owned(), WorkerSeen { kind, at: now });
+        if workers.len() >= WORKER_COUNT_MAX {
+            // The one that has been silent the longest: should it come back, it is asked to join again.
+            let oldest = workers.iter().min_by_key(|(_, seen)| seen.at).map(|(oldest, _)| oldest.clone());
+            oldest.and_then(|oldest| workers.remove(&oldest));
         }
+        workers.insert(worker_id.to_owned(), WorkerSeen { kind, at: now });
     }
 
     /// Notes that a worker is still there.
@@ -94,4 +97,22 @@ impl proto::status_server::Status for StatusService {
 /// What is shown is plain numbers: a panic elsewhere leaves nothing half done in it.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_worker_joins_though_many_have_joined_before() {
+        let (status, start) = (RunStatus::default(), Instant::now());
+        for number in 0..WORKER_COUNT_MAX as u64 {
+            status.see_worker(&format!("w{number}"), proto::WorkerKind::Actor, start + Duration::from_micros(number));
+        }
+        let later = start + Duration::from_secs(1);
+        status.see_worker("late", proto::WorkerKind::Evaluator, later);
+        assert_eq!(status.worker_kind("late", later), Some(proto::WorkerKind::Evaluator));
+        assert_eq!(status.worker_kind("w0", later), None);
+        assert_eq!(status.worker_count(proto::WorkerKind::Actor, later), WORKER_COUNT_MAX as u32 - 1);
+    }
 }

@@ -13,11 +13,13 @@ use tracing::{info, warn};
 use super::status::RunStatus;
 use crate::best::BestNetwork;
 use crate::config::LearnerConfig;
-use crate::games::{GameRegistry, Lease, PlyStatus, RegistryError};
+use crate::games::{GameRegistry, Lease, PlyStatus, RegistryError, check_worker_id};
 use crate::store::GameKind;
 
 /// When a worker that got no game should ask again, in milliseconds.
 const RETRY_AFTER_MS: u32 = 1000;
+/// Longest version of a worker's program, in bytes.
+const PROGRAM_VERSION_BYTES_MAX: usize = 128;
 
 /// Serves `alveare.v1.Workers`.
 pub struct WorkersService<E: Encoding> {
@@ -56,6 +58,7 @@ impl<E: Encoding> proto::workers_server::Workers for WorkersService<E> {
     async fn join(&self, request: Request<proto::JoinRequest>) -> Result<Response<proto::JoinReply>, Status> {
         let request = request.into_inner();
         let kind = proto::WorkerKind::try_from(request.kind).unwrap_or_default();
+        check_names(&request)?;
         check_versions(&request)?;
         if game_kind_of(kind).is_none() {
             return Err(Status::invalid_argument(format!("worker kind {} is not known here", request.kind)));
@@ -137,6 +140,18 @@ impl<E: Encoding> proto::workers_server::Workers for WorkersService<E> {
     }
 }
 
+/// What is logged and remembered of every worker must be short.
+fn check_names(request: &proto::JoinRequest) -> Result<(), Status> {
+    check_worker_id(&request.worker_id).map_err(|error| status_of(&error))?;
+    if request.program_version.len() > PROGRAM_VERSION_BYTES_MAX {
+        let length = request.program_version.len();
+        return Err(Status::invalid_argument(format!(
+            "program_version of {length} bytes: more than {PROGRAM_VERSION_BYTES_MAX}"
+        )));
+    }
+    Ok(())
+}
+
 fn check_versions(request: &proto::JoinRequest) -> Result<(), Status> {
     let versions = [
         ("protocol", request.protocol_version, proto::PROTOCOL_VERSION),
@@ -193,7 +208,7 @@ fn status_of(error: &RegistryError) -> Status {
         }
         RegistryError::UnknownGate(_) => Status::failed_precondition(error.to_string()),
         RegistryError::Store(store) if store.is_retryable() => {
-            warn!(%error, "report not stored: the worker will try again");
+            warn!(%error, "waiting for the disk: make room or mend it, the worker will try again");
             Status::unavailable(error.to_string())
         }
         RegistryError::Store(_) => Status::internal(error.to_string()),

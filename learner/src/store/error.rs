@@ -44,12 +44,12 @@ pub enum StoreError {
     #[error("database: {0}")]
     Database(Arc<rusqlite::Error>),
     /// A file beside the database failed.
-    #[error("{}: {source}", path.display())]
+    #[error("{}: {cause}", path.display())]
     Io {
         /// The file.
         path: PathBuf,
         /// What the system said.
-        source: Arc<std::io::Error>,
+        cause: Arc<std::io::Error>,
     },
     /// The writer has ended, since the store was dropped.
     #[error("the store is closed")]
@@ -64,8 +64,8 @@ impl StoreError {
     }
 
     /// Makes the error of a file operation.
-    pub(super) fn io(path: impl Into<PathBuf>, source: std::io::Error) -> Self {
-        Self::Io { path: path.into(), source: Arc::new(source) }
+    pub(super) fn io(path: impl Into<PathBuf>, cause: std::io::Error) -> Self {
+        Self::Io { path: path.into(), cause: Arc::new(cause) }
     }
 }
 

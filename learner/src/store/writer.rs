@@ -105,7 +105,8 @@ fn commit(connection: &Connection, group: &[Submission]) -> Vec<Result<(), Store
         if !connection.is_autocommit() {
             let _ = connection.execute_batch("ROLLBACK");
         }
-        tracing::error!(%error, submission_count = group.len(), "store write failed, nothing was changed");
+        // Whoever waits for the answer tells people what becomes of it.
+        tracing::debug!(%error, submission_count = group.len(), "store write failed, nothing was changed");
         group.iter().map(|_| Err(error.clone())).collect()
     };
     if let Err(error) = connection.execute_batch("BEGIN IMMEDIATE") {

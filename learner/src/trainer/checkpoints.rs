@@ -124,9 +124,7 @@ pub(super) fn write_file(
     let mut fatal = None;
     let written = store.retry("write weights", || match write() {
         Ok(sha256) => Ok(Some(sha256)),
-        Err(net::NetError::Io { path, source, .. }) => {
-            Err(crate::store::StoreError::Io { path, source: source.into() })
-        }
+        Err(net::NetError::Io { path, source, .. }) => Err(crate::store::StoreError::Io { path, cause: source.into() }),
         Err(error) => {
             fatal = Some(error);
             Ok(None)
