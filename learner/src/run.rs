@@ -87,6 +87,8 @@ where
 
     fn visit<E: Encoding>(self, encoding: E) -> anyhow::Result<()> {
         let token = self.config.server.token_file.as_deref().map(Token::from_file).transpose()?;
+        // Training starts only after the first games: what it lacks is told now.
+        net::open_device(self.config.training.device).context("training.device")?;
         let taken_up = take_up(&self.config, &encoding, &self.stop)?;
         let inference = start_inference(&self.config.inference, &encoding, &taken_up, self.make_evaluator)?;
         let status = Arc::new(RunStatus::default());
