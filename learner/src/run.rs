@@ -1,7 +1,8 @@
 //! One run from start to stop: what is on disk is taken up, the threads are started, and stopped again.
 
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant, SystemTime};
 
 use anyhow::Context;
 use net::NetworkShape;
@@ -10,7 +11,7 @@ use shared::encoding::Encoding;
 use shared::game::catalog::GameVisitor;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
-use tracing::info;
+use tracing::{info, warn};
 
 use crate::best::BestNetwork;
 use crate::config::{InferenceConfig, LearnerConfig};
@@ -90,7 +91,8 @@ where
         // Training starts only after the first games: what it lacks is told now.
         net::open_device(self.config.training.device).context("training.device")?;
         let taken_up = take_up(&self.config, &encoding, &self.stop)?;
-        let inference = start_inference(&self.config.inference, &encoding, &taken_up, self.make_evaluator)?;
+        let (inference, inference_thread) =
+            start_inference(&self.config.inference, &encoding, &taken_up, self.make_evaluator)?;
         let status = Arc::new(RunStatus::default());
         show_start(&status, &taken_up);
         let pipeline = make_pipeline(&self.config, &encoding, &taken_up, &inference, &status, &self.stop)?;
@@ -101,12 +103,25 @@ where
         // A server that failed stops the pipeline too.
         self.stop.cancel();
         let ended = pipeline.join().map_err(|_| anyhow::anyhow!("the pipeline thread died"))?;
+        await_end(&inference_thread, deadline);
         served?;
         match ended? {
             Ended::Stopped => info!("stopped; started again, the run goes on from here"),
             Ended::IterationsDone => info!("done"),
         }
         Ok(())
+    }
+}
+
+/// Waits for a thread whose work has been taken away.
+fn await_end(thread: &JoinHandle<()>, deadline: Duration) {
+    let started_at = Instant::now();
+    while !thread.is_finished() {
+        if started_at.elapsed() > deadline {
+            warn!("the inference thread is still at work: leaving it");
+            return;
+        }
+        std::thread::sleep(Duration::from_millis(5));
     }
 }
 
@@ -184,7 +199,7 @@ fn start_inference<E: Encoding, V: Evaluator>(
     encoding: &E,
     taken_up: &TakenUp<E>,
     make_evaluator: impl FnOnce(RunFiles, NetworkShape) -> anyhow::Result<V> + Send + 'static,
-) -> anyhow::Result<InferenceHandle> {
+) -> anyhow::Result<(InferenceHandle, JoinHandle<()>)> {
     let (files, shape) = (taken_up.files.clone(), taken_up.shape);
     let settings = BatchSettings {
         leaf_count_max: config.batch_leaves_max as usize,

@@ -9,6 +9,7 @@ mod queue;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread::JoinHandle;
 use std::time::Duration;
 
 use shared::encoding::{Encoding, NetworkInput};
@@ -78,6 +79,8 @@ pub struct InferenceHandle {
 impl InferenceHandle {
     /// Starts the inference thread. `make_evaluator` runs on it, since one thread owns the tensors.
     ///
+    /// The thread must have ended before the process does: libtorch does not survive its own clean-up in use.
+    ///
     /// # Errors
     /// If the thread cannot be started, or the evaluator not be made.
     pub fn start<E: Encoding, V: Evaluator>(
@@ -85,22 +88,23 @@ impl InferenceHandle {
         settings: BatchSettings,
         best: Arc<BestNetwork>,
         make_evaluator: impl FnOnce() -> anyhow::Result<V> + Send + 'static,
-    ) -> anyhow::Result<Self> {
+    ) -> anyhow::Result<(Self, JoinHandle<()>)> {
         let (jobs, queue) = mpsc::channel(settings.queue_length_max);
         let counters = Arc::new(InferenceCounters::default());
         let (ready, is_ready) = std::sync::mpsc::sync_channel(1);
         let thread_counters = Arc::clone(&counters);
-        std::thread::Builder::new().name("inference".to_owned()).spawn(move || match make_evaluator() {
-            Ok(evaluator) => {
-                let _ = ready.send(Ok(()));
-                Batcher::new(encoding, evaluator, settings, best, thread_counters).run(queue);
-            }
-            Err(error) => {
-                let _ = ready.send(Err(error));
-            }
-        })?;
+        let thread =
+            std::thread::Builder::new().name("inference".to_owned()).spawn(move || match make_evaluator() {
+                Ok(evaluator) => {
+                    let _ = ready.send(Ok(()));
+                    Batcher::new(encoding, evaluator, settings, best, thread_counters).run(queue);
+                }
+                Err(error) => {
+                    let _ = ready.send(Err(error));
+                }
+            })?;
         is_ready.recv().map_err(|_| anyhow::anyhow!("the inference thread ended while it started"))??;
-        Ok(Self { jobs, counters })
+        Ok((Self { jobs, counters }, thread))
     }
 
     /// Hands in a batch; waits while the queue is full. Returns false if the thread has ended.
