@@ -2,6 +2,7 @@
 
 use shared::encoding::tictactoe::TicTacToeEncoding;
 use shared::game::conformance::{check_encoding, check_game};
+use shared::game::dama::{Dama, DamaRules};
 use shared::game::hive::{GameType, Hive, HiveRules};
 use shared::game::tictactoe::TicTacToe;
 
@@ -16,6 +17,12 @@ fn hive_keeps_the_laws_of_a_game() {
         let game_type: GameType = text.parse().expect("a game type");
         check_game(&Hive::new(HiveRules { game_type, ..HiveRules::default() }), seed as u64 * 100, 2);
     }
+}
+
+#[test]
+fn dama_keeps_the_laws_of_a_game() {
+    check_game(&Dama::default(), 1, 100);
+    check_game(&Dama::new(DamaRules { ply_limit: 60, quiet_ply_limit: 10 }), 1000, 50);
 }
 
 #[test]

@@ -5,6 +5,7 @@
 
 pub mod catalog;
 pub mod conformance;
+pub mod dama;
 pub mod hive;
 pub mod tictactoe;
 mod value;

@@ -4,6 +4,7 @@
 //! the rules. Files, folders and archives are the caller's.
 
 pub mod boardspace;
+pub mod dama;
 pub mod games;
 mod played;
 pub mod uhp;

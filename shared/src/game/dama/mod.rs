@@ -1,0 +1,134 @@
+//! Italian draughts (Dama Italiana): 32 squares, short kings, four priorities of capturing.
+//!
+//! The rules are told in `docs/dama-rules.md`. How moves, positions and games are written: `notation::dama`.
+
+mod board;
+mod history;
+mod moves;
+mod mv;
+mod perft;
+mod position;
+mod rules;
+mod square;
+mod tables;
+
+use super::{Game, MoveError, Outcome, Side};
+use crate::notation::dama;
+use moves::{Results, Routes, find_moves, has_move};
+use tables::TABLES;
+
+pub use board::{Board, BoardError};
+pub use mv::Move;
+pub use perft::{Counting, perft};
+pub use position::Position;
+pub use rules::DamaRules;
+pub use square::{Direction, Square};
+
+/// The game of Italian draughts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Dama {
+    rules: DamaRules,
+}
+
+/// A legal capture and one way to make it: all squares visited, the start first.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Route {
+    /// The capture.
+    pub mv: Move,
+    /// Squares visited, the start first.
+    pub squares: Vec<Square>,
+}
+
+impl Dama {
+    /// Makes the game with these rules.
+    #[must_use]
+    pub const fn new(rules: DamaRules) -> Self {
+        Self { rules }
+    }
+
+    /// Returns the rules.
+    #[must_use]
+    pub const fn rules(&self) -> &DamaRules {
+        &self.rules
+    }
+
+    /// Returns every legal way to capture, in an order that never changes; none if nothing can be captured.
+    ///
+    /// Several ways may be one [`Move`]. Whether the game is over does not matter here.
+    #[must_use]
+    pub fn routes(&self, position: &Position) -> Vec<Route> {
+        let mut routes = Routes::default();
+        find_moves(position.board(), position.side_to_move(), &mut routes);
+        let route = |chains: Vec<u16>| {
+            let mv = Move::new(chains[chains.len() - 1]);
+            let visited = chains.iter().map(|chain| Square::wrapping(TABLES.to[usize::from(*chain)]));
+            Route { mv, squares: std::iter::once(mv.source()).chain(visited).collect() }
+        };
+        routes.0.into_iter().map(route).collect()
+    }
+
+    /// Appends the legal steps; none if something can be captured. Whether the game is over does not matter here.
+    pub(crate) fn steps(&self, position: &Position, steps: &mut Vec<Move>) {
+        let start = steps.len();
+        find_moves(position.board(), position.side_to_move(), &mut Results::new(steps));
+        if steps.get(start).is_some_and(|mv| mv.is_capture()) {
+            steps.truncate(start);
+        }
+    }
+
+    fn decided(&self, position: &Position) -> Option<Outcome> {
+        // Who cannot move has lost, even if the game would be a draw by now.
+        if !has_move(position.board(), position.side_to_move()) {
+            return Some(Outcome::Win(position.side_to_move().opponent()));
+        }
+        let is_draw = position.occurrence_count() > 2 || position.quiet_ply_count() >= self.rules.quiet_ply_limit;
+        is_draw.then_some(Outcome::Draw)
+    }
+}
+
+impl Game for Dama {
+    type Position = Position;
+    type Move = Move;
+
+    fn initial_position(&self) -> Position {
+        Position::new(Board::START, Side::White, 0)
+    }
+
+    fn legal_moves(&self, position: &Position, moves: &mut Vec<Move>) {
+        if self.outcome(position).is_none() {
+            find_moves(position.board(), position.side_to_move(), &mut Results::new(moves));
+        }
+    }
+
+    fn play(&self, position: &mut Position, mv: Move) {
+        position.play(mv);
+    }
+
+    fn outcome(&self, position: &Position) -> Option<Outcome> {
+        self.decided(position).or_else(|| (position.ply() >= self.rules.ply_limit).then_some(Outcome::Draw))
+    }
+
+    fn side_to_move(&self, position: &Position) -> Side {
+        position.side_to_move()
+    }
+
+    fn ply(&self, position: &Position) -> u32 {
+        position.ply()
+    }
+
+    fn hash(&self, position: &Position) -> u64 {
+        position.hash()
+    }
+
+    fn is_cut_off(&self, position: &Position) -> bool {
+        position.ply() >= self.rules.ply_limit && self.decided(position).is_none()
+    }
+
+    fn format_move(&self, position: &Position, mv: Move) -> String {
+        dama::format_move(self, position, mv)
+    }
+
+    fn parse_move(&self, position: &Position, text: &str) -> Result<Move, MoveError> {
+        dama::parse_move(self, position, text)
+    }
+}

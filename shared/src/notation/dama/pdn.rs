@@ -1,0 +1,219 @@
+//! Whole games as PDN, game type 22: tags, moves with comments and variations around them, a result.
+//!
+//! Comments, annotations and variations are passed over. A broken game is told of, and the next one is read.
+
+mod tokens;
+
+use super::fen::{self, FenError};
+use crate::game::dama::{Dama, Move, Position};
+use crate::game::{Game, MoveError, Outcome, Side};
+use tokens::{Token, Tokens};
+
+/// The number of Italian draughts among the game types of PDN.
+const GAME_TYPE: &str = "22";
+/// Columns after which a line of moves is broken.
+const COLUMN_COUNT_MAX: usize = 79;
+
+/// A game as people record it.
+#[derive(Debug, Clone)]
+pub struct PdnGame {
+    /// Names and values of the tags, in their order.
+    pub tags: Vec<(String, String)>,
+    /// Where the game starts.
+    pub start: Position,
+    /// The moves, all legal.
+    pub moves: Vec<Move>,
+    /// How the game ended, as the record says; `None` if it does not say.
+    pub result: Option<Outcome>,
+}
+
+/// Why a record is not a game.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum PdnError {
+    /// A comment, tag or variation has no end.
+    #[error("line {line}: {what} without an end")]
+    Unclosed {
+        /// Where it starts.
+        line: u32,
+        /// What it is.
+        what: &'static str,
+    },
+    /// It is a game of another kind.
+    #[error("line {line}: game type {game_type:?} is not {GAME_TYPE}, Italian draughts")]
+    GameType {
+        /// Where the record starts.
+        line: u32,
+        /// What the record says.
+        game_type: String,
+    },
+    /// The position that the game starts from is none.
+    #[error("line {line}: tag FEN: {error}")]
+    Fen {
+        /// Where the record starts.
+        line: u32,
+        /// What is wrong with it.
+        error: FenError,
+    },
+    /// A move is not legal, or not a move.
+    #[error("line {line}: {error}")]
+    Move {
+        /// Where it stands.
+        line: u32,
+        /// What is wrong with it.
+        error: MoveError,
+    },
+}
+
+impl PdnGame {
+    /// Returns the value of a tag.
+    #[must_use]
+    pub fn tag(&self, name: &str) -> Option<&str> {
+        find_tag(&self.tags, name)
+    }
+
+    /// Returns the position after all moves.
+    #[must_use]
+    pub fn end(&self) -> Position {
+        let mut position = self.start.clone();
+        self.moves.iter().for_each(|mv| Dama::default().play(&mut position, *mv));
+        position
+    }
+}
+
+fn find_tag<'a>(tags: &'a [(String, String)], name: &str) -> Option<&'a str> {
+    tags.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
+}
+
+/// Reads all games of a text.
+pub fn read(text: &str) -> impl Iterator<Item = Result<PdnGame, PdnError>> {
+    let mut tokens = Tokens::new(text);
+    std::iter::from_fn(move || {
+        let record = Record::take(&mut tokens)?;
+        Some(record.and_then(Record::into_game))
+    })
+}
+
+/// The text of one game, not yet played.
+#[derive(Default)]
+struct Record {
+    line: u32,
+    tags: Vec<(String, String)>,
+    moves: Vec<(u32, String)>,
+    result: Option<Option<Outcome>>,
+}
+
+impl Record {
+    /// Takes the tokens of the next game; `None` after the last one.
+    fn take(tokens: &mut Tokens<'_>) -> Option<Result<Self, PdnError>> {
+        let mut record = Self::default();
+        let mut failure = None;
+        while let Some((line, token)) = tokens.peek() {
+            let has_moves = !record.moves.is_empty() || record.result.is_some();
+            if has_moves && matches!(token, Ok(Token::Tag { .. })) {
+                break;
+            }
+            tokens.advance();
+            if record.line == 0 {
+                record.line = line;
+            }
+            match token {
+                Ok(Token::Tag { name, value }) => record.tags.push((name, value)),
+                Ok(Token::Move(text)) => record.moves.push((line, text)),
+                Ok(Token::Result(result)) => {
+                    record.result = Some(result);
+                    break;
+                }
+                Err(error) => failure = failure.or(Some(error)),
+            }
+        }
+        let result = failure.map_or(Ok(record), Err);
+        if matches!(&result, Ok(record) if record.line == 0) { None } else { Some(result) }
+    }
+
+    fn into_game(self) -> Result<PdnGame, PdnError> {
+        let Self { line, tags, moves, result } = self;
+        if let Some(game_type) = find_tag(&tags, "GameType")
+            && game_type.split(',').next().map(str::trim) != Some(GAME_TYPE)
+        {
+            return Err(PdnError::GameType { line, game_type: game_type.chars().take(32).collect() });
+        }
+        let game = Dama::default();
+        let start = match find_tag(&tags, "FEN") {
+            Some(text) => fen::read(text).map_err(|error| PdnError::Fen { line, error })?,
+            None => game.initial_position(),
+        };
+        let mut position = start.clone();
+        let mut played = Vec::with_capacity(moves.len());
+        for (line, text) in moves {
+            let mv = super::find_move(&game, &position, &text).map_err(|error| PdnError::Move { line, error })?;
+            game.play(&mut position, mv);
+            played.push(mv);
+        }
+        let result = result.or_else(|| tokens::read_result(find_tag(&tags, "Result")?)).flatten();
+        Ok(PdnGame { tags, start, moves: played, result })
+    }
+}
+
+/// Returns the text of a game: its tags, those that it must have added, and its moves.
+#[must_use]
+pub fn write(game: &PdnGame) -> String {
+    let result = write_result(game.result);
+    let mut text = String::new();
+    for (name, value) in game.tags.iter().filter(|(name, _)| !["GameType", "FEN", "Result"].contains(&name.as_str())) {
+        text += &tag_line(name, value);
+    }
+    text += &tag_line("Result", result);
+    text += &tag_line("GameType", GAME_TYPE);
+    let dama = Dama::default();
+    if *game.start.board() != *dama.initial_position().board() || game.start.side_to_move() == Side::Black {
+        text += &tag_line("FEN", &fen::write(game.start.board(), game.start.side_to_move()));
+    }
+    text.push('\n');
+    let mut lines = Lines::default();
+    let mut position = game.start.clone();
+    for (index, mv) in game.moves.iter().enumerate() {
+        let number = position.ply() / 2 + 1;
+        match position.side_to_move() {
+            Side::White => lines.add(&format!("{number}.")),
+            Side::Black if index == 0 => lines.add(&format!("{number}...")),
+            Side::Black => {}
+        }
+        lines.add(&super::format_move(&dama, &position, *mv));
+        dama.play(&mut position, *mv);
+    }
+    lines.add(result);
+    text + &lines.text + "\n"
+}
+
+fn tag_line(name: &str, value: &str) -> String {
+    let value = value.replace('\\', "\\\\").replace('"', "\\\"");
+    format!("[{name} \"{value}\"]\n")
+}
+
+const fn write_result(result: Option<Outcome>) -> &'static str {
+    match result {
+        Some(Outcome::Win(Side::White)) => "1-0",
+        Some(Outcome::Win(Side::Black)) => "0-1",
+        Some(Outcome::Draw) => "1/2-1/2",
+        None => "*",
+    }
+}
+
+/// Words, broken into lines.
+#[derive(Default)]
+struct Lines {
+    text: String,
+    column: usize,
+}
+
+impl Lines {
+    fn add(&mut self, word: &str) {
+        if self.column > 0 {
+            let is_full = self.column + 1 + word.len() > COLUMN_COUNT_MAX;
+            self.text.push(if is_full { '\n' } else { ' ' });
+            self.column = if is_full { 0 } else { self.column + 1 };
+        }
+        self.text.push_str(word);
+        self.column += word.len();
+    }
+}
