@@ -161,12 +161,13 @@ fn a_network_that_cannot_be_played_is_one_line() {
 #[cfg(feature = "network")]
 #[test]
 fn a_network_is_played() {
-    use net::{Device, Network, NetworkSettings, NetworkShape, PolicyHead};
+    use net::{Device, Network, NetworkSettings, NetworkShape, PolicyHead, Trunk};
     use shared::encoding::hive::HiveEncoding;
 
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("generation 0.safetensors");
-    let settings = NetworkSettings { blocks: 1, filters: 8, policy_head: PolicyHead::Spatial, value_hidden: 8 };
+    let (trunk, policy_head) = (Trunk::Cells, PolicyHead::Spatial);
+    let settings = NetworkSettings { blocks: 1, filters: 8, trunk, policy_head, value_hidden: 8 };
     let encoding = HiveEncoding::new(shared::game::hive::Hive::default(), 12);
     let network = Network::random(&NetworkShape::new(&encoding, settings), Device::CPU, 3).expect("a network");
     network.save(&path).expect("a file");
@@ -180,5 +181,8 @@ fn a_network_is_played() {
     assert_eq!(output.status.code(), Some(0), "{errors}");
     assert_eq!(text.lines().filter(|line| *line == "ok").count(), 4, "{text}");
     assert!(!text.contains("err"), "{text}");
-    assert!(errors.contains("on cpu: 1 blocks of 8") && errors.contains(" 40 simulations (0 kept)"), "{errors}");
+    assert!(
+        errors.contains("on cpu: 1 blocks of 8 on active cells") && errors.contains(" 40 simulations (0 kept)"),
+        "{errors}"
+    );
 }

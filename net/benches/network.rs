@@ -6,25 +6,27 @@ use divan::Bencher;
 use divan::counter::ItemsCount;
 use net::{
     Device, InferenceNetwork, Network, NetworkOutput, NetworkSettings, NetworkShape, PolicyHead, Precision, Trainer,
-    TrainingSettings,
+    TrainingSettings, Trunk,
 };
-use shared::encoding::{MoveCells, NetworkInput, PlaneShape, TrainingBatch};
+use shared::encoding::{MoveCells, Neighbourhood, NetworkInput, PlaneShape, TrainingBatch};
 
-/// Blocks, filters, positions in a batch.
-type Case = (u32, u32, usize);
+/// Trunk, blocks, filters, positions in a batch.
+type Case = (Trunk, u32, u32, usize);
+
+use Trunk::{Cells, Frame};
 
 const ANSWERS: [Case; 9] = [
-    (4, 32, 16),
-    (4, 32, 64),
-    (4, 32, 128),
-    (4, 48, 16),
-    (4, 48, 64),
-    (4, 48, 128),
-    (6, 64, 16),
-    (6, 64, 64),
-    (6, 64, 128),
+    (Frame, 4, 32, 16),
+    (Frame, 4, 32, 64),
+    (Frame, 4, 32, 128),
+    (Cells, 4, 32, 16),
+    (Cells, 4, 32, 64),
+    (Cells, 4, 32, 128),
+    (Cells, 6, 64, 16),
+    (Cells, 6, 64, 64),
+    (Cells, 6, 64, 128),
 ];
-const STEPS: [Case; 6] = [(4, 32, 256), (4, 32, 512), (4, 48, 256), (4, 48, 512), (6, 64, 256), (6, 64, 512)];
+const STEPS: [Case; 4] = [(Frame, 4, 32, 256), (Cells, 4, 32, 256), (Frame, 6, 64, 256), (Cells, 6, 64, 256)];
 
 fn main() {
     let threads = std::env::var("ALVEARE_BENCH_THREADS").ok().and_then(|count| count.parse().ok()).unwrap_or(1);
@@ -33,27 +35,32 @@ fn main() {
 }
 
 /// Hive in a frame of 16.
-fn shape(blocks: u32, filters: u32) -> NetworkShape {
+fn shape(trunk: Trunk, blocks: u32, filters: u32) -> NetworkShape {
     NetworkShape {
         planes: PlaneShape { planes: 24, rows: 16, columns: 16 },
         policy_size: 5488,
         placement_kinds: 8,
-        settings: NetworkSettings { blocks, filters, policy_head: PolicyHead::Spatial, value_hidden: 256 },
+        neighbourhood: (trunk == Cells).then_some(Neighbourhood::Hexagon),
+        settings: NetworkSettings { blocks, filters, trunk, policy_head: PolicyHead::Spatial, value_hidden: 256 },
     }
 }
 
-/// Positions with 60 moves each; the numbers follow a fixed pattern.
+/// Positions with 60 moves and 40 active cells each, as in the middle of a game; the numbers follow a fixed pattern.
 fn input(shape: &NetworkShape, count: usize) -> NetworkInput {
     let mut input = NetworkInput::default();
     for position in 0..count {
         input.planes.extend((0..shape.planes.len()).map(|index| f32::from(u8::from((index * 7 + position) % 11 == 0))));
+        // Five rows of eight.
+        input.active_cells.extend((0..40_u16).map(|index| (5 + index / 8) * 16 + 4 + index % 8));
+        input.active_ends.push(input.active_cells.len() as u32);
         for index in 0..60_u16 {
             input.policy_indices.push(index * 90);
-            let target = (index * 4 + position as u16) % 256;
+            let active = |index: u16| input.active_cells[usize::from(index % 40)];
+            let (source, target) = (active(index * 7 + 3), active(index * 4 + position as u16));
             input.cells.push(if index % 3 == 0 {
                 MoveCells::Placement { kind: (index % 8) as u8, target }
             } else {
-                MoveCells::Movement { source: 255 - target, target }
+                MoveCells::Movement { source, target }
             });
         }
         input.move_ends.push(input.policy_indices.len() as u32);
@@ -62,8 +69,8 @@ fn input(shape: &NetworkShape, count: usize) -> NetworkInput {
 }
 
 #[divan::bench(args = ANSWERS, max_time = 2)]
-fn answer(bencher: Bencher, (blocks, filters, count): Case) {
-    let shape = shape(blocks, filters);
+fn answer(bencher: Bencher, (trunk, blocks, filters, count): Case) {
+    let shape = shape(trunk, blocks, filters);
     let network = Network::random(&shape, Device::CPU, 1).expect("a small network fits");
     let mut inference = InferenceNetwork::new(&network, Device::CPU, Precision::Float32, &[]).expect("folds");
     let (input, mut output) = (input(&shape, count), NetworkOutput::default());
@@ -74,8 +81,8 @@ fn answer(bencher: Bencher, (blocks, filters, count): Case) {
 }
 
 #[divan::bench(args = STEPS, max_time = 4, sample_size = 1)]
-fn train(bencher: Bencher, (blocks, filters, count): Case) {
-    let shape = shape(blocks, filters);
+fn train(bencher: Bencher, (trunk, blocks, filters, count): Case) {
+    let shape = shape(trunk, blocks, filters);
     let network = Network::random(&shape, Device::CPU, 1).expect("a small network fits");
     let mut trainer = Trainer::new(network, TrainingSettings::default()).expect("the settings are sound");
     let input = input(&shape, count);

@@ -4,8 +4,10 @@ use serde::{Deserialize, Serialize};
 use shared::encoding::NetworkInput;
 use tch::{Kind, Tensor};
 
+use crate::grid::Grid;
 use crate::model::{
-    Affine, Convolve, Model, NORM_EPSILON, NormConvolution, Policy, ValueHead, channels_last, convolve, upload_planes,
+    Affine, Convolve, Model, NORM_EPSILON, NormConvolution, Policy, ValueHead, channels_last, convolve, upload,
+    upload_planes,
 };
 use crate::moves::{MoveIndex, check_input};
 use crate::{Device, NetError, Network, NetworkOutput, NetworkShape};
@@ -50,7 +52,7 @@ pub struct InferenceNetwork {
 }
 
 impl InferenceNetwork {
-    /// Folds `network` for `device`. Batches are padded with empty positions to the next of `batch_sizes` (any order;
+    /// Folds `network` for `device`. Batches of frames are padded with empty positions to the next of `batch_sizes` (any order;
     /// none: never padded), so that the libraries below prepare for few sizes; larger batches stay as they are.
     ///
     /// # Errors
@@ -106,6 +108,18 @@ impl InferenceNetwork {
 
     /// Returns logits f32 [N] and values f32 [B or more].
     fn run(&mut self, input: &NetworkInput) -> Result<(Tensor, Tensor), NetError> {
+        let grid = Grid::new(&self.shape, input, self.device.0)?;
+        let index = MoveIndex::new(&self.shape, input, &grid, self.device.0)?;
+        let planes = match &grid {
+            Grid::Frame { .. } => self.upload_padded(input)?,
+            Grid::Cells(_) => upload(input, &self.shape, &grid, self.device.0, self.kind)?,
+        };
+        let said = self.model.forward(&planes, &grid)?;
+        Ok((index.logits(&self.shape, &said.policy)?, said.value))
+    }
+
+    /// Uploads frames, filled up with empty ones to the next batch size.
+    fn upload_padded(&mut self, input: &NetworkInput) -> Result<Tensor, NetError> {
         let batch = input.len();
         let padded = self.batch_sizes.iter().copied().find(|&size| size >= batch).unwrap_or(batch);
         let planes = if padded == batch {
@@ -116,10 +130,7 @@ impl InferenceNetwork {
             self.planes.resize(padded * self.shape.planes.len(), 0.0);
             &self.planes
         };
-        let planes = upload_planes(planes, padded, &self.shape, self.device.0, self.kind)?;
-        let said = self.model.forward(&planes)?;
-        let index = MoveIndex::new(&self.shape, input, self.device.0)?;
-        Ok((index.logits(&self.shape, &said.policy)?, said.value))
+        upload_planes(planes, padded, &self.shape, self.device.0, self.kind)
     }
 }
 
@@ -130,8 +141,8 @@ struct FoldedConvolution {
 }
 
 impl Convolve for FoldedConvolution {
-    fn apply(&self, input: &Tensor) -> Result<Tensor, NetError> {
-        convolve(input, &self.weight, Some(&self.bias))
+    fn apply(&self, input: &Tensor, grid: &Grid) -> Result<Tensor, NetError> {
+        convolve(input, &self.weight, Some(&self.bias), grid)
     }
 }
 
@@ -140,9 +151,12 @@ fn fold(convolution: &NormConvolution, device: tch::Device, kind: Kind) -> Resul
     let wide = |tensor: &Tensor| tensor.f_to_device(device)?.f_to_kind(Kind::Double);
     let deviation = wide(&convolution.variance)?.f_add_scalar(NORM_EPSILON)?.f_sqrt()?;
     let scale = wide(&convolution.norm_weight)?.f_div(&deviation)?;
-    let weight = wide(&convolution.weight)?.f_mul(&scale.f_view([-1, 1, 1, 1])?)?.f_to_kind(kind)?;
+    let wide_weight = wide(&convolution.weight)?;
+    let is_frame = wide_weight.dim() == 4;
+    let scale_dims: &[i64] = if is_frame { &[-1, 1, 1, 1] } else { &[-1, 1] };
+    let weight = wide_weight.f_mul(&scale.f_view(scale_dims)?)?.f_to_kind(kind)?;
     let bias = wide(&convolution.norm_bias)?.f_sub(&wide(&convolution.mean)?.f_mul(&scale)?)?.f_to_kind(kind)?;
-    Ok(FoldedConvolution { weight: channels_last(&weight)?, bias })
+    Ok(FoldedConvolution { weight: if is_frame { channels_last(&weight)? } else { weight }, bias })
 }
 
 fn fold_model(
@@ -166,7 +180,7 @@ fn fold_model(
             Policy::Spatial { maps } => Policy::Spatial { maps: affine(maps)? },
         },
         value: ValueHead {
-            convolution: convolution(&model.value.convolution)?,
+            convolution: model.value.convolution.as_ref().map(convolution).transpose()?,
             hidden: affine(&model.value.hidden)?,
             output: affine(&model.value.output)?,
         },

@@ -3,7 +3,7 @@
 //! One vector makes a step of the optimizer, the norm of the gradient and a rollback one operation each, and gives the
 //! names of a file of weights one place to be written down.
 
-use crate::settings::{NetworkShape, PolicyHead};
+use crate::settings::{NetworkShape, PolicyHead, Trunk};
 
 /// Numbers that a cell offers as the source of a movement, and as many as its target (spatial head).
 pub(crate) const EMBEDDING: i64 = 16;
@@ -67,37 +67,60 @@ pub(crate) struct Layout {
     pub statistics: Slots,
 }
 
+/// What one output number of a convolution reads.
+#[derive(Debug, Clone, Copy)]
+enum Kernel {
+    /// A square of this many cells a side.
+    Square(i64),
+    /// This many cells: the cell itself, then its neighbours.
+    Neighbours(i64),
+}
+
 impl Layout {
     pub(crate) fn new(shape: &NetworkShape) -> Self {
         let mut layout = Self { weights: Slots::default(), statistics: Slots::default() };
         let filters = i64::from(shape.settings.filters);
         let hidden = i64::from(shape.settings.value_hidden);
         let cells = shape.cell_count() as i64;
-        layout.norm_convolution("first", filters, shape.planes.planes as i64, 3);
+        let kernel = match shape.neighbourhood {
+            None => Kernel::Square(3),
+            Some(neighbourhood) => Kernel::Neighbours(1 + neighbourhood.offsets().len() as i64),
+        };
+        layout.norm_convolution("first", filters, shape.planes.planes as i64, kernel);
         for block in 0..shape.settings.blocks {
-            layout.norm_convolution(&format!("block.{block}.first"), filters, filters, 3);
-            layout.norm_convolution(&format!("block.{block}.second"), filters, filters, 3);
+            layout.norm_convolution(&format!("block.{block}.first"), filters, filters, kernel);
+            layout.norm_convolution(&format!("block.{block}.second"), filters, filters, kernel);
             // Every block starts as the identity (Goyal et al. 2017): otherwise an untrained network, whose batch
             // norms have seen nothing yet, doubles its activations' variance in each block and shouts at random.
             layout.weights.fill_last(".norm.weight", Fill::Zero);
         }
         match shape.settings.policy_head {
             PolicyHead::Full => {
-                layout.norm_convolution("policy.convolution", 2, filters, 1);
+                layout.norm_convolution("policy.convolution", 2, filters, Kernel::Square(1));
                 layout.affine("policy.output", shape.policy_size as i64, 2 * cells);
             }
             PolicyHead::Spatial => layout.affine("policy.maps", map_count(shape), filters),
         }
-        layout.norm_convolution("value.convolution", 1, filters, 1);
-        layout.affine("value.hidden", hidden, cells);
+        match shape.settings.trunk {
+            Trunk::Frame => {
+                layout.norm_convolution("value.convolution", 1, filters, Kernel::Square(1));
+                layout.affine("value.hidden", hidden, cells);
+            }
+            // Mean and maximum over the cells.
+            Trunk::Cells => layout.affine("value.hidden", hidden, 2 * filters),
+        }
         layout.affine("value.output", 1, hidden);
         layout
     }
 
     /// A convolution without bias, and its batch norm.
-    fn norm_convolution(&mut self, name: &str, outputs: i64, inputs: i64, size: i64) {
-        let deviation = (2.0 / (inputs * size * size) as f64).sqrt();
-        self.weights.add(format!("{name}.weight"), &[outputs, inputs, size, size], Fill::Normal { deviation });
+    fn norm_convolution(&mut self, name: &str, outputs: i64, inputs: i64, kernel: Kernel) {
+        let dims = match kernel {
+            Kernel::Square(size) => vec![outputs, inputs, size, size],
+            Kernel::Neighbours(count) => vec![outputs, count * inputs],
+        };
+        let deviation = (2.0 / dims[1..].iter().product::<i64>() as f64).sqrt();
+        self.weights.add(format!("{name}.weight"), &dims, Fill::Normal { deviation });
         self.weights.add(format!("{name}.norm.weight"), &[outputs], Fill::One);
         self.weights.add(format!("{name}.norm.bias"), &[outputs], Fill::Zero);
         self.statistics.add(format!("{name}.norm.running_mean"), &[outputs], Fill::Zero);

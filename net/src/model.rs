@@ -5,30 +5,33 @@
 
 use std::collections::HashMap;
 
+use shared::encoding::NetworkInput;
 use tch::{Kind, Tensor};
 
 use crate::NetError;
+use crate::grid::Grid;
 use crate::layout::Slots;
-use crate::settings::{NetworkShape, PolicyHead};
+use crate::settings::{NetworkShape, PolicyHead, Trunk};
 
 /// Variance added before the root, as in every published AlphaZero.
 pub(crate) const NORM_EPSILON: f64 = 1e-5;
 /// Share of the newest batch in the running statistics.
 const NORM_MOMENTUM: f64 = 0.1;
 
-/// A convolution that keeps height and width, with what follows it in a residual network.
+/// A convolution that keeps the cells, with what follows it in a residual network. Numbers are f32 or half precision:
+/// [B, C, H, W], channels last, on a frame; [N, C] on active cells.
 pub(crate) trait Convolve {
-    /// Convolution and batch norm. `input` is f32 [B, C, H, W] (or half precision), channels last.
-    fn apply(&self, input: &Tensor) -> Result<Tensor, NetError>;
+    /// Convolution and batch norm.
+    fn apply(&self, input: &Tensor, grid: &Grid) -> Result<Tensor, NetError>;
 
     /// The same and a rectifier.
-    fn apply_relu(&self, input: &Tensor) -> Result<Tensor, NetError> {
-        Ok(self.apply(input)?.f_relu_()?)
+    fn apply_relu(&self, input: &Tensor, grid: &Grid) -> Result<Tensor, NetError> {
+        Ok(self.apply(input, grid)?.f_relu_()?)
     }
 
     /// The same, `residual` added before the rectifier.
-    fn apply_add_relu(&self, input: &Tensor, residual: &Tensor) -> Result<Tensor, NetError> {
-        Ok(self.apply(input)?.f_add_(residual)?.f_relu_()?)
+    fn apply_add_relu(&self, input: &Tensor, residual: &Tensor, grid: &Grid) -> Result<Tensor, NetError> {
+        Ok(self.apply(input, grid)?.f_add_(residual)?.f_relu_()?)
     }
 }
 
@@ -44,8 +47,8 @@ pub(crate) struct NormConvolution {
 }
 
 impl Convolve for NormConvolution {
-    fn apply(&self, input: &Tensor) -> Result<Tensor, NetError> {
-        let output = convolve(input, &self.weight, None)?;
+    fn apply(&self, input: &Tensor, grid: &Grid) -> Result<Tensor, NetError> {
+        let output = convolve(input, &self.weight, None, grid)?;
         Ok(output.f_batch_norm(
             Some(&self.norm_weight),
             Some(&self.norm_bias),
@@ -59,10 +62,20 @@ impl Convolve for NormConvolution {
     }
 }
 
-/// Convolves with stride 1 and as much padding as keeps height and width.
-pub(crate) fn convolve(input: &Tensor, weight: &Tensor, bias: Option<&Tensor>) -> Result<Tensor, NetError> {
-    let padding = weight.size().last().map_or(0, |size| size / 2);
-    Ok(input.f_conv2d(weight, bias, 1, padding, 1, 1)?)
+/// Convolves with stride 1 and zeros beyond the edge.
+pub(crate) fn convolve(
+    input: &Tensor,
+    weight: &Tensor,
+    bias: Option<&Tensor>,
+    grid: &Grid,
+) -> Result<Tensor, NetError> {
+    match grid {
+        Grid::Frame { .. } => {
+            let padding = weight.size().last().map_or(0, |size| size / 2);
+            Ok(input.f_conv2d(weight, bias, 1, padding, 1, 1)?)
+        }
+        Grid::Cells(cells) => Ok(cells.gather(input)?.f_linear(weight, bias)?),
+    }
 }
 
 /// Weight [outputs, inputs] and bias [outputs].
@@ -85,7 +98,8 @@ pub(crate) enum Policy<C> {
 
 /// What turns the trunk into a value.
 pub(crate) struct ValueHead<C> {
-    pub convolution: C,
+    /// 1 x 1 to one filter, flattened; `None` on active cells, which are pooled.
+    pub convolution: Option<C>,
     pub hidden: Affine,
     pub output: Affine,
 }
@@ -100,28 +114,29 @@ pub(crate) struct Model<C> {
 
 /// What a network says about B positions, before the legal moves are looked up.
 pub(crate) struct Said {
-    /// Full head: logits [B, A]. Spatial head: maps [B * H * W, placement kinds + 32].
+    /// Full head: logits [B, A]. Spatial head: maps [cells, placement kinds + 32], cells as [`Grid::row`] counts them.
     pub policy: Tensor,
     /// Values, f32 [B], -1..=1.
     pub value: Tensor,
 }
 
 impl<C: Convolve> Model<C> {
-    /// Runs the network on planes [B, C, H, W], channels last.
-    pub(crate) fn forward(&self, planes: &Tensor) -> Result<Said, NetError> {
-        let mut trunk = self.first.apply_relu(planes)?;
+    /// Runs the network on planes as [`upload`] makes them.
+    pub(crate) fn forward(&self, planes: &Tensor, grid: &Grid) -> Result<Said, NetError> {
+        let mut trunk = self.first.apply_relu(planes, grid)?;
         for (first, second) in &self.blocks {
-            trunk = second.apply_add_relu(&first.apply_relu(&trunk)?, &trunk)?;
+            trunk = second.apply_add_relu(&first.apply_relu(&trunk, grid)?, &trunk, grid)?;
         }
-        Ok(Said { policy: self.policy.forward(&trunk)?, value: self.value.forward(&trunk)? })
+        Ok(Said { policy: self.policy.forward(&trunk, grid)?, value: self.value.forward(&trunk, grid)? })
     }
 }
 
 impl<C: Convolve> Policy<C> {
-    fn forward(&self, trunk: &Tensor) -> Result<Tensor, NetError> {
-        match self {
-            Self::Full { convolution, output } => output.apply(&flatten(&convolution.apply_relu(trunk)?)?),
-            Self::Spatial { maps } => {
+    fn forward(&self, trunk: &Tensor, grid: &Grid) -> Result<Tensor, NetError> {
+        match (self, grid) {
+            (Self::Full { convolution, output }, _) => output.apply(&flatten(&convolution.apply_relu(trunk, grid)?)?),
+            (Self::Spatial { maps }, Grid::Cells(_)) => maps.apply(trunk),
+            (Self::Spatial { maps }, Grid::Frame { .. }) => {
                 let filters = trunk.size()[1];
                 // Channels last: one row a cell, without a copy.
                 maps.apply(&trunk.f_permute([0, 2, 3, 1])?.f_reshape([-1, filters])?)
@@ -131,8 +146,13 @@ impl<C: Convolve> Policy<C> {
 }
 
 impl<C: Convolve> ValueHead<C> {
-    fn forward(&self, trunk: &Tensor) -> Result<Tensor, NetError> {
-        let hidden = self.hidden.apply(&flatten(&self.convolution.apply_relu(trunk)?)?)?.f_relu_()?;
+    fn forward(&self, trunk: &Tensor, grid: &Grid) -> Result<Tensor, NetError> {
+        let summary = match (&self.convolution, grid) {
+            (None, Grid::Cells(cells)) => cells.pool(trunk)?,
+            (Some(convolution), _) => flatten(&convolution.apply_relu(trunk, grid)?)?,
+            (None, Grid::Frame { .. }) => return Err(NetError::Torch("a value head without a convolution".into())),
+        };
+        let hidden = self.hidden.apply(&summary)?.f_relu_()?;
         Ok(self.output.apply(&hidden)?.f_to_kind(Kind::Float)?.f_tanh()?.f_flatten(0, -1)?)
     }
 }
@@ -198,11 +218,28 @@ pub(crate) fn norm_model(
         blocks: (0..shape.settings.blocks).map(block).collect::<Result<_, NetError>>()?,
         policy,
         value: ValueHead {
-            convolution: convolution("value.convolution")?,
+            convolution: match shape.settings.trunk {
+                Trunk::Frame => Some(convolution("value.convolution")?),
+                Trunk::Cells => None,
+            },
             hidden: affine("value.hidden")?,
             output: affine("value.output")?,
         },
     })
+}
+
+/// Puts the planes of `input` on `device` in `kind`, as `grid` wants them: [B, C, H, W], channels last, or [N, C].
+pub(crate) fn upload(
+    input: &NetworkInput,
+    shape: &NetworkShape,
+    grid: &Grid,
+    device: tch::Device,
+    kind: Kind,
+) -> Result<Tensor, NetError> {
+    match grid {
+        Grid::Frame { .. } => upload_planes(&input.planes, input.len(), shape, device, kind),
+        Grid::Cells(cells) => cells.upload(input, shape.planes.planes, device, kind),
+    }
 }
 
 /// Puts planes f32 [B, C, H, W] on `device`, channels last, in `kind`.

@@ -6,6 +6,7 @@ use shared::encoding::{MoveCells, NetworkInput};
 use tch::{Kind, Tensor};
 
 use crate::NetError;
+use crate::grid::Grid;
 use crate::layout::{EMBEDDING, map_count};
 use crate::settings::{NetworkShape, PolicyHead};
 
@@ -57,7 +58,12 @@ pub(crate) struct SpatialIndex {
 
 impl MoveIndex {
     /// Puts the index of the moves of `input` (checked before) on `device`.
-    pub(crate) fn new(shape: &NetworkShape, input: &NetworkInput, device: tch::Device) -> Result<Self, NetError> {
+    pub(crate) fn new(
+        shape: &NetworkShape,
+        input: &NetworkInput,
+        grid: &Grid,
+        device: tch::Device,
+    ) -> Result<Self, NetError> {
         match shape.settings.policy_head {
             PolicyHead::Full => {
                 let mut index = Vec::with_capacity(input.policy_indices.len());
@@ -68,7 +74,7 @@ impl MoveIndex {
                 }
                 Ok(Self::Full(Tensor::f_from_slice(&index)?.f_to_device(device)?))
             }
-            PolicyHead::Spatial => Ok(Self::Spatial(SpatialIndex::new(shape, input, device)?)),
+            PolicyHead::Spatial => Ok(Self::Spatial(SpatialIndex::new(input, grid, device)?)),
         }
     }
 
@@ -82,23 +88,26 @@ impl MoveIndex {
 }
 
 impl SpatialIndex {
-    fn new(shape: &NetworkShape, input: &NetworkInput, device: tch::Device) -> Result<Self, NetError> {
+    /// A move that touches a cell where nothing is computed is one that touches nothing.
+    fn new(input: &NetworkInput, grid: &Grid, device: tch::Device) -> Result<Self, NetError> {
         let count = input.cells.len();
         // Five lists in one upload: source, target, kind, is placement, is movement.
         let mut lists = vec![0_i64; 5 * count];
         for position in 0..input.len() {
-            let start = (position * shape.cell_count()) as i64;
+            let row = |cell| grid.row(position, cell);
             for index in input.move_range(position) {
                 match input.cells[index] {
                     MoveCells::Nothing => {}
                     MoveCells::Placement { kind, target } => {
-                        lists[count + index] = start + i64::from(target);
+                        let Some(target) = row(target) else { continue };
+                        lists[count + index] = target;
                         lists[2 * count + index] = i64::from(kind);
                         lists[3 * count + index] = 1;
                     }
                     MoveCells::Movement { source, target } => {
-                        lists[index] = start + i64::from(source);
-                        lists[count + index] = start + i64::from(target);
+                        let (Some(source), Some(target)) = (row(source), row(target)) else { continue };
+                        lists[index] = source;
+                        lists[count + index] = target;
                         lists[4 * count + index] = 1;
                     }
                 }

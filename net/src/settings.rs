@@ -3,7 +3,7 @@
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
-use shared::encoding::{Encoding, PlaneShape};
+use shared::encoding::{Encoding, Neighbourhood, PlaneShape};
 
 use crate::NetError;
 
@@ -17,6 +17,17 @@ pub enum PolicyHead {
     Spatial,
 }
 
+/// Which cells the trunk computes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Trunk {
+    /// Every cell of the frame, by 3 x 3 convolutions.
+    #[default]
+    Frame,
+    /// The active cells alone, each with its neighbours on the board.
+    Cells,
+}
+
 /// Size of a network, as the config gives it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -25,6 +36,9 @@ pub struct NetworkSettings {
     pub blocks: u32,
     /// Filters of each convolution of the trunk.
     pub filters: u32,
+    /// Which cells the trunk computes. Files of before there was a choice say nothing and mean the frame.
+    #[serde(default)]
+    pub trunk: Trunk,
     /// Kind of policy head.
     pub policy_head: PolicyHead,
     /// Width of the hidden layer of the value head.
@@ -45,7 +59,12 @@ impl NetworkSettings {
         };
         within("network.blocks", self.blocks, 0, 100)?;
         within("network.filters", self.filters, 1, 2048)?;
-        within("network.value_hidden", self.value_hidden, 1, 8192)
+        within("network.value_hidden", self.value_hidden, 1, 8192)?;
+        if self.trunk == Trunk::Cells && self.policy_head == PolicyHead::Full {
+            let reason = "\"full\" needs every cell of the frame: set network.trunk = \"frame\", or \"spatial\" here";
+            return Err(NetError::Settings { key: "network.policy_head", reason: reason.into() });
+        }
+        Ok(())
     }
 }
 
@@ -58,6 +77,8 @@ pub struct NetworkShape {
     pub policy_size: usize,
     /// Number of kinds that a placement may name (spatial head).
     pub placement_kinds: usize,
+    /// Which cells touch each other; `None` where the trunk is the frame, which does not depend on it.
+    pub neighbourhood: Option<Neighbourhood>,
     /// Size of trunk and heads.
     pub settings: NetworkSettings,
 }
@@ -69,6 +90,7 @@ impl NetworkShape {
             planes: encoding.plane_shape(),
             policy_size: encoding.policy_size(),
             placement_kinds: encoding.placement_kinds(),
+            neighbourhood: (settings.trunk == Trunk::Cells).then(|| encoding.neighbourhood()),
             settings,
         }
     }
@@ -85,6 +107,10 @@ impl NetworkShape {
     /// [`NetError::Settings`] naming what is out of range.
     pub fn check(&self) -> Result<(), NetError> {
         self.settings.check()?;
+        if self.neighbourhood.is_some() != (self.settings.trunk == Trunk::Cells) {
+            let reason = "goes with a trunk of active cells, and with no other".into();
+            return Err(NetError::Settings { key: "neighbourhood", reason });
+        }
         let within = |key, value: usize, high: usize| {
             if (1..=high).contains(&value) {
                 return Ok(());
@@ -101,15 +127,19 @@ impl NetworkShape {
 
 impl fmt::Display for NetworkShape {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let NetworkSettings { blocks, filters, policy_head, value_hidden } = self.settings;
+        let NetworkSettings { blocks, filters, trunk, policy_head, value_hidden } = self.settings;
         let PlaneShape { planes, rows, columns } = self.planes;
         let head = match policy_head {
             PolicyHead::Full => "full",
             PolicyHead::Spatial => "spatial",
         };
+        let trunk = match trunk {
+            Trunk::Frame => "",
+            Trunk::Cells => " on active cells",
+        };
         write!(
             f,
-            "{blocks} blocks of {filters}, {head} policy head of {} ({} placement kinds), value head of {value_hidden}, \
+            "{blocks} blocks of {filters}{trunk}, {head} policy head of {} ({} placement kinds), value head of {value_hidden}, \
              {planes} planes of {rows}x{columns}",
             self.policy_size, self.placement_kinds
         )
@@ -124,6 +154,7 @@ struct ShapeRecord {
     columns: usize,
     policy_size: usize,
     placement_kinds: usize,
+    neighbourhood: Option<Neighbourhood>,
     settings: NetworkSettings,
 }
 
@@ -135,6 +166,7 @@ impl Serialize for NetworkShape {
             columns: self.planes.columns,
             policy_size: self.policy_size,
             placement_kinds: self.placement_kinds,
+            neighbourhood: self.neighbourhood,
             settings: self.settings,
         }
         .serialize(serializer)
@@ -148,6 +180,7 @@ impl<'de> Deserialize<'de> for NetworkShape {
             planes: PlaneShape { planes: record.planes, rows: record.rows, columns: record.columns },
             policy_size: record.policy_size,
             placement_kinds: record.placement_kinds,
+            neighbourhood: record.neighbourhood,
             settings: record.settings,
         })
     }
@@ -159,11 +192,21 @@ mod tests {
 
     #[test]
     fn settings_are_checked_by_name() {
-        let good = NetworkSettings { blocks: 6, filters: 64, policy_head: PolicyHead::Spatial, value_hidden: 256 };
+        let good = NetworkSettings {
+            blocks: 6,
+            filters: 64,
+            trunk: Trunk::Frame,
+            policy_head: PolicyHead::Spatial,
+            value_hidden: 256,
+        };
         assert!(good.check().is_ok());
         let error = NetworkSettings { filters: 0, ..good }.check().unwrap_err();
         assert_eq!(error.to_string(), "network.filters: 0 is not in 1..=2048");
         let text = r#"{"blocks":6,"filters":64,"policy_head":"spatial","value_hidden":256,"depth":3}"#;
         assert!(serde_json::from_str::<NetworkSettings>(text).is_err(), "unknown keys are refused");
+        let mixed = NetworkSettings { trunk: Trunk::Cells, policy_head: PolicyHead::Full, ..good };
+        assert!(mixed.check().unwrap_err().to_string().starts_with("network.policy_head: \"full\" needs every cell"));
+        let old = r#"{"blocks":6,"filters":64,"policy_head":"spatial","value_hidden":256}"#;
+        assert_eq!(serde_json::from_str::<NetworkSettings>(old).unwrap(), good, "a file of before means the frame");
     }
 }

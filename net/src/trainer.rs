@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 use shared::encoding::TrainingBatch;
 use tch::{Kind, Reduction, Tensor};
 
-use crate::model::{Model, NormConvolution, upload_planes};
+use crate::grid::Grid;
+use crate::model::{Model, NormConvolution, upload};
 use crate::moves::{MoveIndex, check_input};
 use crate::{NetError, Network};
 
@@ -166,10 +167,11 @@ impl Trainer {
     /// Runs the network forward and backward. Returns the losses and the gradient of all weights, f32 flat.
     fn measure(&self, batch: &TrainingBatch) -> Result<(StepLosses, Tensor), NetError> {
         let (shape, device) = (&self.network.shape, self.network.device.0);
-        let planes = upload_planes(&batch.input.planes, batch.input.len(), shape, device, Kind::Float)?;
-        let index = MoveIndex::new(shape, &batch.input, device)?;
+        let grid = Grid::new(shape, &batch.input, device)?;
+        let planes = upload(&batch.input, shape, &grid, device, Kind::Float)?;
+        let index = MoveIndex::new(shape, &batch.input, &grid, device)?;
         let targets = Targets::new(batch, device)?;
-        let said = self.model.forward(&planes)?;
+        let said = self.model.forward(&planes, &grid)?;
         let logits = targets.table(&index.logits(shape, &said.policy)?)?;
         let shares = logits.f_log_softmax(1, Kind::Float)?;
         let policy_loss =

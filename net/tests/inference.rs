@@ -3,15 +3,13 @@
 
 mod common;
 
-use common::{batch, input, shape, single};
+use common::{KINDS, batch, input, shape, single};
 use net::{
     Device, InferenceNetwork, Network, NetworkOutput, NetworkSettings, NetworkShape, PolicyHead, Precision, Trainer,
-    TrainingSettings,
+    TrainingSettings, Trunk,
 };
 use safetensors::SafeTensors;
 use shared::encoding::{MoveCells, NetworkInput, PlaneShape};
-
-const HEADS: [PolicyHead; 2] = [PolicyHead::Full, PolicyHead::Spatial];
 
 /// A network whose running statistics and biases are not those of the start.
 fn trained(shape: &NetworkShape) -> Network {
@@ -38,8 +36,8 @@ fn assert_close(found: &[f32], expected: &[f32], tolerance: f32, what: &str) {
 
 #[test]
 fn a_position_is_answered_alike_alone_padded_and_among_others() {
-    for head in HEADS {
-        let shape = shape(head, 7);
+    for kind in KINDS {
+        let shape = kind.shape(7);
         let network = trained(&shape);
         let batch = input(&shape, 21, 5);
         let open = |sizes: &[usize]| InferenceNetwork::new(&network, Device::CPU, Precision::Float32, sizes).unwrap();
@@ -61,9 +59,11 @@ fn a_position_is_answered_alike_alone_padded_and_among_others() {
 
 #[test]
 fn nonsense_is_answered_uniformly_and_counted() {
-    for head in HEADS {
-        let shape = shape(head, 5);
+    for kind in KINDS {
+        let shape = kind.shape(5);
         let mut bad = input(&shape, 3, 5);
+        bad.active_cells = (0..3).flat_map(|_| 0..25).collect();
+        bad.active_ends = vec![25, 50, 75];
         // A pass keeps its logit 0 in the spatial head even then: make every move read the planes.
         bad.cells.fill(MoveCells::Movement { source: 3, target: 4 });
         bad.planes[shape.planes.len()..2 * shape.planes.len()].fill(f32::NAN);
@@ -86,6 +86,22 @@ fn nonsense_is_answered_uniformly_and_counted() {
     }
 }
 
+/// Active cells that do not go with the positions are refused in words.
+#[test]
+fn active_cells_are_checked() {
+    let shape = KINDS[3].shape(5);
+    let mut inference = InferenceNetwork::new(&trained(&shape), Device::CPU, Precision::Float32, &[]).unwrap();
+    let mut refusal = |change: fn(&mut NetworkInput)| {
+        let mut input = input(&shape, 3, 5);
+        change(&mut input);
+        inference.evaluate(&input, &mut NetworkOutput::default()).unwrap_err().to_string()
+    };
+    assert!(refusal(|input| input.active_cells[2] = 25).contains("active cell 25 lies outside the planes"));
+    assert!(refusal(|input| input.active_ends[1] = 99).contains("do not divide"));
+    assert!(refusal(|input| input.active_ends.truncate(2)).contains("do not divide"));
+    assert!(refusal(|input| input.active_ends[0] = 0).contains("position 0 has no active cell"));
+}
+
 #[test]
 fn reduced_precision_is_near() {
     let shape = shape(PolicyHead::Spatial, 7);
@@ -100,9 +116,10 @@ fn reduced_precision_is_near() {
 /// The 30 million parameters of the first description.
 #[test]
 fn the_original_network_has_its_size() {
-    let settings = NetworkSettings { blocks: 19, filters: 256, policy_head: PolicyHead::Full, value_hidden: 256 };
+    let (trunk, policy_head) = (Trunk::Frame, PolicyHead::Full);
+    let settings = NetworkSettings { blocks: 19, filters: 256, trunk, policy_head, value_hidden: 256 };
     let planes = PlaneShape { planes: 24, rows: 26, columns: 26 };
-    let full = NetworkShape { planes, policy_size: 5488, placement_kinds: 8, settings };
+    let full = NetworkShape { planes, policy_size: 5488, placement_kinds: 8, neighbourhood: None, settings };
     let network = Network::random(&full, Device::CPU, 1).unwrap();
     assert_eq!(network.parameter_count(), 30_088_183);
     let mut inference = InferenceNetwork::new(&network, Device::CPU, Precision::Float32, &[]).unwrap();
@@ -146,6 +163,36 @@ impl Weights<'_> {
         (0..scale.len()).map(output).collect()
     }
 
+    /// The same over active cells: only they are read, and only they hold a number other than 0.
+    fn cell_convolution(&self, name: &str, input: &[Vec<f64>], shape: &NetworkShape, active: &[u16]) -> Vec<Vec<f64>> {
+        let size = shape.planes.rows as i32;
+        let weight = self.get(&format!("{name}.weight"));
+        let norm = |part: &str| self.get(&format!("{name}.norm.{part}"));
+        let (scale, shift, mean, variance) = (norm("weight"), norm("bias"), norm("running_mean"), norm("running_var"));
+        let mut taps = vec![(0, 0)];
+        taps.extend_from_slice(shape.neighbourhood.unwrap().offsets());
+        let mut output = vec![vec![0.0; shape.cell_count()]; scale.len()];
+        for &cell in active {
+            let (row, column) = (i32::from(cell) / size, i32::from(cell) % size);
+            for filter in 0..scale.len() {
+                let mut sum = 0.0;
+                for (tap, (down, right)) in taps.iter().enumerate() {
+                    let (r, c) = (row + i32::from(*down), column + i32::from(*right));
+                    let neighbour = (r * size + c) as u16;
+                    let is_inside = (0..size).contains(&r) && (0..size).contains(&c);
+                    if is_inside && active.contains(&neighbour) {
+                        let start = (filter * taps.len() + tap) * input.len();
+                        let numbers = input.iter().map(|map| map[usize::from(neighbour)]);
+                        sum += numbers.zip(&weight[start..]).map(|(number, weight)| number * weight).sum::<f64>();
+                    }
+                }
+                output[filter][usize::from(cell)] =
+                    (sum - mean[filter]) / (variance[filter] + 1e-5).sqrt() * scale[filter] + shift[filter];
+            }
+        }
+        output
+    }
+
     fn affine(&self, name: &str, input: &[f64]) -> Vec<f64> {
         let (weight, bias) = (self.get(&format!("{name}.weight")), self.get(&format!("{name}.bias")));
         let row = |(row, bias): (&[f64], &f64)| bias + row.iter().zip(input).map(|(a, b)| a * b).sum::<f64>();
@@ -162,10 +209,15 @@ fn by_the_book(weights: &Weights<'_>, shape: &NetworkShape, input: &NetworkInput
     let (size, cells) = (shape.planes.rows, shape.cell_count());
     let planes: Vec<Vec<f64>> =
         input.planes.chunks(cells).map(|plane| plane.iter().map(|&x| x.into()).collect()).collect();
-    let mut trunk = rectified(weights.norm_convolution("first", &planes, size));
+    let active = &input.active_cells;
+    let convolution = |name: &str, maps: &[Vec<f64>]| match shape.neighbourhood {
+        None => weights.norm_convolution(name, maps, size),
+        Some(_) => weights.cell_convolution(name, maps, shape, active),
+    };
+    let mut trunk = rectified(convolution("first", &planes));
     for block in 0..shape.settings.blocks {
-        let middle = rectified(weights.norm_convolution(&format!("block.{block}.first"), &trunk, size));
-        let mut sum = weights.norm_convolution(&format!("block.{block}.second"), &middle, size);
+        let middle = rectified(convolution(&format!("block.{block}.first"), &trunk));
+        let mut sum = convolution(&format!("block.{block}.second"), &middle);
         for (sum, old) in sum.iter_mut().flatten().zip(trunk.iter().flatten()) {
             *sum += old;
         }
@@ -183,8 +235,11 @@ fn by_the_book(weights: &Weights<'_>, shape: &NetworkShape, input: &NetworkInput
                 let column: Vec<f64> = trunk.iter().map(|map| map[usize::from(cell)]).collect();
                 weights.affine("policy.maps", &column)
             };
+            let is_computed = |cell: u16| shape.neighbourhood.is_none() || active.contains(&cell);
             let logit = |cells: &MoveCells| match *cells {
                 MoveCells::Nothing => 0.0,
+                MoveCells::Placement { target, .. } if !is_computed(target) => 0.0,
+                MoveCells::Movement { source, target } if !is_computed(source) || !is_computed(target) => 0.0,
                 MoveCells::Placement { kind, target } => at(target)[usize::from(kind)],
                 MoveCells::Movement { source, target } => {
                     let (source, target) = (at(source), at(target));
@@ -194,16 +249,21 @@ fn by_the_book(weights: &Weights<'_>, shape: &NetworkShape, input: &NetworkInput
             input.cells.iter().map(logit).collect()
         }
     };
-    let maps = rectified(weights.norm_convolution("value.convolution", &trunk, size)).concat();
-    let hidden: Vec<f64> = weights.affine("value.hidden", &maps).iter().map(|number| number.max(0.0)).collect();
+    let summary = match shape.neighbourhood {
+        None => rectified(weights.norm_convolution("value.convolution", &trunk, size)).concat(),
+        Some(_) => {
+            let means = trunk.iter().map(|map| map.iter().sum::<f64>() / active.len() as f64);
+            means.chain(trunk.iter().map(|map| map.iter().copied().fold(0.0, f64::max))).collect()
+        }
+    };
+    let hidden: Vec<f64> = weights.affine("value.hidden", &summary).iter().map(|number| number.max(0.0)).collect();
     (logits, weights.affine("value.output", &hidden)[0].tanh())
 }
 
 /// Folded, batched, in libtorch, equals unfolded, one by one, in plain Rust; also on a tiny board.
 #[test]
 fn the_network_is_what_the_book_says() {
-    for (head, size) in [(HEADS[0], 3), (HEADS[0], 6), (HEADS[1], 3), (HEADS[1], 6)] {
-        let shape = shape(head, size);
+    for shape in KINDS.iter().flat_map(|kind| [kind.shape(3), kind.shape(6)]) {
         let network = trained(&shape);
         let bytes = network.to_bytes().unwrap();
         let weights = Weights(SafeTensors::deserialize(&bytes).unwrap());

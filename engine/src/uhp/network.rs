@@ -78,14 +78,19 @@ impl Evaluator for NetworkEvaluator {
 
 #[cfg(test)]
 mod tests {
-    use net::{Device, NetworkSettings, PolicyHead};
+    use net::{Device, NetworkSettings, PolicyHead, Trunk};
     use shared::encoding::tictactoe::TicTacToeEncoding;
     use shared::game::tictactoe::TicTacToe;
 
     use super::*;
 
-    const SETTINGS: NetworkSettings =
-        NetworkSettings { blocks: 1, filters: 8, policy_head: PolicyHead::Spatial, value_hidden: 8 };
+    const SETTINGS: NetworkSettings = NetworkSettings {
+        blocks: 1,
+        filters: 8,
+        trunk: Trunk::Frame,
+        policy_head: PolicyHead::Spatial,
+        value_hidden: 8,
+    };
 
     fn error_of(path: &Path) -> String {
         NetworkEvaluator::open(path, DeviceChoice::Cpu).err().expect("refused").to_string()

@@ -1,25 +1,53 @@
 //! Made-up batches: random planes, moves and targets for any shape.
 #![allow(dead_code, reason = "each test file uses its part")]
 
-use net::{NetworkSettings, NetworkShape, PolicyHead};
+use net::{NetworkSettings, NetworkShape, PolicyHead, Trunk};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
-use shared::encoding::{MoveCells, NetworkInput, PlaneShape, TrainingBatch};
+use shared::encoding::{MoveCells, Neighbourhood, NetworkInput, PlaneShape, TrainingBatch};
 
-/// A small network on a board of `size` x `size`.
-pub fn shape(policy_head: PolicyHead, size: usize) -> NetworkShape {
-    NetworkShape {
-        planes: PlaneShape { planes: 4, rows: size, columns: size },
-        policy_size: 200,
-        placement_kinds: 3,
-        settings: NetworkSettings { blocks: 2, filters: 8, policy_head, value_hidden: 16 },
+/// The kinds of network there are.
+pub const KINDS: [Kind; 4] = [
+    Kind { policy_head: PolicyHead::Full, neighbourhood: None },
+    Kind { policy_head: PolicyHead::Spatial, neighbourhood: None },
+    Kind { policy_head: PolicyHead::Spatial, neighbourhood: Some(Neighbourhood::Square) },
+    Kind { policy_head: PolicyHead::Spatial, neighbourhood: Some(Neighbourhood::Hexagon) },
+];
+
+/// What tells the kinds apart.
+#[derive(Debug, Clone, Copy)]
+pub struct Kind {
+    pub policy_head: PolicyHead,
+    /// Of a trunk of active cells; `None`: a trunk of the frame.
+    pub neighbourhood: Option<Neighbourhood>,
+}
+
+impl Kind {
+    /// A small network on a board of `size` x `size`.
+    pub fn shape(self, size: usize) -> NetworkShape {
+        let Self { policy_head, neighbourhood } = self;
+        let trunk = if neighbourhood.is_some() { Trunk::Cells } else { Trunk::Frame };
+        NetworkShape {
+            planes: PlaneShape { planes: 4, rows: size, columns: size },
+            policy_size: 200,
+            placement_kinds: 3,
+            neighbourhood,
+            settings: NetworkSettings { blocks: 2, filters: 8, trunk, policy_head, value_hidden: 16 },
+        }
     }
 }
 
-/// Appends a position with `moves` moves of all kinds.
+/// A small network on the frame of `size` x `size`.
+pub fn shape(policy_head: PolicyHead, size: usize) -> NetworkShape {
+    Kind { policy_head, neighbourhood: None }.shape(size)
+}
+
+/// Appends a position with `moves` moves of all kinds; two cells of three are active, and some moves touch others.
 pub fn push(input: &mut NetworkInput, shape: &NetworkShape, moves: usize, random: &mut Pcg64) {
     input.planes.extend((0..shape.planes.len()).map(|_| random.random_range(0..2) as f32));
     let cells = shape.cell_count() as u16;
+    input.active_cells.extend((0..cells).filter(|_| random.random_range(0..3) > 0));
+    input.active_ends.push(input.active_cells.len() as u32);
     let start = random.random_range(0..shape.policy_size);
     for index in 0..moves {
         let target = random.random_range(0..cells);
@@ -60,11 +88,13 @@ pub fn batch(shape: &NetworkShape, count: usize, seed: u64) -> TrainingBatch {
 
 /// Picks out position `index` alone.
 pub fn single(input: &NetworkInput, shape: &NetworkShape, index: usize) -> NetworkInput {
-    let range = input.move_range(index);
+    let (range, active) = (input.move_range(index), input.active_range(index));
     NetworkInput {
         planes: input.planes[index * shape.planes.len()..(index + 1) * shape.planes.len()].to_vec(),
         policy_indices: input.policy_indices[range.clone()].to_vec(),
         cells: input.cells[range.clone()].to_vec(),
         move_ends: vec![range.len() as u32],
+        active_cells: input.active_cells[active.clone()].to_vec(),
+        active_ends: vec![active.len() as u32],
     }
 }

@@ -13,6 +13,10 @@ pub struct NetworkInput {
     pub cells: Vec<MoveCells>,
     /// Where the moves of position b end in `policy_indices`: B numbers, rising.
     pub move_ends: Vec<u32>,
+    /// The active cells of all positions, end to end ([`Encoding::active_cells`]).
+    pub active_cells: Vec<u16>,
+    /// Where those of position b end: B numbers, rising.
+    pub active_ends: Vec<u32>,
 }
 
 impl NetworkInput {
@@ -34,6 +38,8 @@ impl NetworkInput {
         self.policy_indices.clear();
         self.cells.clear();
         self.move_ends.clear();
+        self.active_cells.clear();
+        self.active_ends.clear();
     }
 
     /// Forgets all but the first `position_count` positions, which have `move_count` moves together.
@@ -42,6 +48,8 @@ impl NetworkInput {
         self.policy_indices.truncate(move_count);
         self.cells.truncate(move_count);
         self.move_ends.truncate(position_count);
+        self.active_ends.truncate(position_count);
+        self.active_cells.truncate(self.active_ends.last().map_or(0, |&end| end as usize));
     }
 
     /// Appends `position` with the moves named by `policy_indices`.
@@ -65,15 +73,27 @@ impl NetworkInput {
         encoding.encode(position, &mut self.planes[start..]);
         self.policy_indices.extend_from_slice(policy_indices);
         self.move_ends.push(u32::try_from(self.policy_indices.len()).expect("a batch has fewer than 2^32 moves"));
+        encoding.active_cells(position, &mut self.active_cells);
+        self.active_ends.push(self.active_cells.len() as u32);
         Ok(())
     }
 
     /// Returns where the moves of position `index` lie in `policy_indices`.
     #[must_use]
     pub fn move_range(&self, index: usize) -> std::ops::Range<usize> {
-        let start = if index == 0 { 0 } else { self.move_ends[index - 1] as usize };
-        start..self.move_ends[index] as usize
+        range(&self.move_ends, index)
     }
+
+    /// Returns where the cells of position `index` lie in `active_cells`.
+    #[must_use]
+    pub fn active_range(&self, index: usize) -> std::ops::Range<usize> {
+        range(&self.active_ends, index)
+    }
+}
+
+fn range(ends: &[u32], index: usize) -> std::ops::Range<usize> {
+    let start = if index == 0 { 0 } else { ends[index - 1] as usize };
+    start..ends[index] as usize
 }
 
 /// What one training step learns from.

@@ -57,6 +57,27 @@ pub enum MoveCells {
     },
 }
 
+/// Which cells of the planes touch each other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Neighbourhood {
+    /// The eight cells around a square.
+    Square,
+    /// The six around a hexagon: column and row are axial coordinates.
+    Hexagon,
+}
+
+impl Neighbourhood {
+    /// Returns (rows down, columns right) to each neighbour.
+    #[must_use]
+    pub const fn offsets(self) -> &'static [(i8, i8)] {
+        match self {
+            Self::Square => &[(-1, -1), (-1, 0), (-1, 1), (0, -1), (0, 1), (1, -1), (1, 0), (1, 1)],
+            Self::Hexagon => &[(-1, 0), (-1, 1), (0, -1), (0, 1), (1, -1), (1, 0)],
+        }
+    }
+}
+
 /// One of the symmetries of a game; 0 is the identity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Symmetry(pub u8);
@@ -97,6 +118,17 @@ pub trait Encoding: Clone + Send + Sync + 'static {
     fn placement_kinds(&self) -> usize;
     /// Returns the number of symmetries, the identity included.
     fn symmetry_count(&self) -> u8;
+    /// Returns which cells touch each other.
+    fn neighbourhood(&self) -> Neighbourhood {
+        Neighbourhood::Square
+    }
+    /// Appends the cells of the planes in which anything can be or happen, `row * W + column`, rising: every cell that
+    /// a legal move touches and every cell whose planes say more than "empty" is among them. All cells, unless a game
+    /// knows better.
+    fn active_cells(&self, _position: &Pos<Self>, cells: &mut Vec<u16>) {
+        let PlaneShape { rows, columns, .. } = self.plane_shape();
+        cells.extend((0..rows * columns).map(|cell| cell as u16));
+    }
 
     /// Writes the planes, f32 [C, H, W], into `planes` (`plane_shape().len()` numbers, whatever they held before).
     fn encode(&self, position: &Pos<Self>, planes: &mut [f32]);

@@ -7,7 +7,7 @@ use rand::{Rng, RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
 use super::{Game, MoveError, Side};
-use crate::encoding::{Encoding, Mv, NetworkInput, Pos, Symmetry};
+use crate::encoding::{Encoding, MoveCells, Mv, NetworkInput, PlaneShape, Pos, Symmetry};
 
 /// Plies after which a random game is given up.
 const PLIES_MAX: u32 = 1000;
@@ -204,7 +204,30 @@ fn check_indices<E: Encoding>(encoding: &E, position: &Pos<E>, moves: &[Mv<E>], 
     let pushed = input.push(encoding, position, &indices);
     assert_eq!(pushed, Ok(()), "{place:?}: legal indices name cells");
     assert_eq!(input.cells.len(), moves.len(), "{place:?}: cells for each move");
+    check_active_cells(&input, encoding.plane_shape(), place);
     check_foreign_indices(encoding, position, place);
+}
+
+/// Moves touch active cells only, and the planes say the same of all other cells.
+fn check_active_cells(input: &NetworkInput, shape: PlaneShape, place: &Place) {
+    let active = &input.active_cells;
+    let cell_count = shape.rows * shape.columns;
+    assert!(active.is_sorted_by(|a, b| a < b), "{place:?}: active cells rise: {active:?}");
+    assert!(active.last().is_none_or(|cell| usize::from(*cell) < cell_count), "{place:?}: active cells lie inside");
+    let is_active = |cell: u16| active.binary_search(&cell).is_ok();
+    for cells in &input.cells {
+        let is_right = match *cells {
+            MoveCells::Nothing => true,
+            MoveCells::Placement { target, .. } => is_active(target),
+            MoveCells::Movement { source, target } => is_active(source) && is_active(target),
+        };
+        assert!(is_right, "{place:?}: {cells:?} touches a cell that is not active");
+    }
+    for (plane, numbers) in input.planes.chunks(cell_count).enumerate() {
+        let mut elsewhere = (0..cell_count).filter(|cell| !is_active(*cell as u16)).map(|cell| numbers[cell]);
+        let first = elsewhere.next();
+        assert!(elsewhere.all(|number| Some(number) == first), "{place:?}: plane {plane} tells two quiet cells apart");
+    }
 }
 
 /// Any index a peer may send is answered or refused, and a refusal adds nothing to the batch.

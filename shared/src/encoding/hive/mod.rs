@@ -11,8 +11,8 @@ mod symmetry;
 
 use std::ops::RangeInclusive;
 
-use super::{DecodeError, Encoding, MoveCells, PlaneShape, Symmetry};
-use crate::game::hive::{Cell, Hive, Move, PieceKind, Position};
+use super::{DecodeError, Encoding, MoveCells, Neighbourhood, PlaneShape, Symmetry};
+use crate::game::hive::{Cell, CellSet, Hive, Move, PieceKind, Position};
 use layout::Layout;
 
 /// How Hive is shown to a network.
@@ -76,6 +76,24 @@ impl Encoding for HiveEncoding {
 
     fn symmetry_count(&self) -> u8 {
         symmetry::COUNT
+    }
+
+    fn neighbourhood(&self) -> Neighbourhood {
+        Neighbourhood::Hexagon
+    }
+
+    /// The hive and the ring of empty cells around it; the first cell of an empty board.
+    fn active_cells(&self, position: &Position, cells: &mut Vec<u16>) {
+        let (layout, occupied) = (Layout::new(position, self.frame), position.occupied());
+        let start = cells.len();
+        let active = if occupied.is_empty() {
+            CellSet::from_iter([Cell::ORIGIN])
+        } else {
+            occupied.union(&occupied.neighbours())
+        };
+        cells.extend(active.iter().filter_map(|cell| layout.frame_cell(cell)));
+        // A hive may lie over the edge of the torus.
+        cells[start..].sort_unstable();
     }
 
     fn encode(&self, position: &Position, planes: &mut [f32]) {

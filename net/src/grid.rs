@@ -1,0 +1,182 @@
+//! How the cells of a batch lie: what a convolution must know beside its weights.
+//!
+//! A trunk of the frame computes B x H x W cells by 3 x 3 convolutions. Most of them are empty and far from every
+//! piece. A trunk of active cells computes those alone, N of them, one row each: a convolution gathers the rows of a
+//! cell and its neighbours side by side and multiplies once. A neighbour that is not active counts as zeros, as beyond
+//! the edge of a frame.
+
+use shared::encoding::NetworkInput;
+use tch::{Kind, Tensor};
+
+use crate::NetError;
+use crate::settings::{NetworkShape, Trunk};
+
+/// How the cells of a batch lie.
+pub(crate) enum Grid {
+    /// All cells of each frame, in order.
+    Frame {
+        /// Cells of one frame.
+        cell_count: usize,
+    },
+    /// The active cells alone.
+    Cells(CellGrid),
+}
+
+/// The active cells of B positions, N rows. Row N stands for every cell that is not active: zeros.
+pub(crate) struct CellGrid {
+    /// Rows of each cell and its neighbours, i64 [N * taps].
+    neighbours: Tensor,
+    /// N and taps.
+    dims: [i64; 2],
+    /// Rows of each position, filled up with N, i64 [B, most].
+    members: Tensor,
+    /// Cells of each position, f32 [B, 1].
+    counts: Tensor,
+    /// Row of each cell of each frame, [`NOT_ACTIVE`] for most, B x H x W.
+    rows: Vec<u32>,
+    cell_count: usize,
+}
+
+const NOT_ACTIVE: u32 = u32::MAX;
+
+impl Grid {
+    /// Lays out the cells of `input` on `device`.
+    pub(crate) fn new(shape: &NetworkShape, input: &NetworkInput, device: tch::Device) -> Result<Self, NetError> {
+        match shape.settings.trunk {
+            Trunk::Frame => Ok(Self::Frame { cell_count: shape.cell_count() }),
+            Trunk::Cells => Ok(Self::Cells(CellGrid::new(shape, input, device)?)),
+        }
+    }
+
+    /// Returns the row of a cell of a position in the trunk's output, `None` if nothing is computed there.
+    pub(crate) fn row(&self, position: usize, cell: u16) -> Option<i64> {
+        match self {
+            Self::Frame { cell_count } => Some((position * cell_count + usize::from(cell)) as i64),
+            Self::Cells(grid) => grid.row(position, usize::from(cell)),
+        }
+    }
+}
+
+impl CellGrid {
+    fn new(shape: &NetworkShape, input: &NetworkInput, device: tch::Device) -> Result<Self, NetError> {
+        check_active(shape, input)?;
+        let cell_count = shape.cell_count();
+        let mut rows = vec![NOT_ACTIVE; input.len() * cell_count];
+        for position in 0..input.len() {
+            for row in input.active_range(position) {
+                rows[position * cell_count + usize::from(input.active_cells[row])] = row as u32;
+            }
+        }
+        let most = (0..input.len()).map(|position| input.active_range(position).len()).max().unwrap_or(0);
+        let none = input.active_cells.len() as i64;
+        let mut members = vec![none; input.len() * most];
+        let mut counts = Vec::with_capacity(input.len());
+        for position in 0..input.len() {
+            let range = input.active_range(position);
+            counts.push(range.len() as f32);
+            members.iter_mut().skip(position * most).zip(range).for_each(|(place, row)| *place = row as i64);
+        }
+        let neighbours = neighbour_rows(shape, input, &rows);
+        let dims = [input.len() as i64, most as i64];
+        Ok(Self {
+            dims: [none, 1 + offsets(shape).len() as i64],
+            neighbours: Tensor::f_from_slice(&neighbours)?.f_to_device(device)?,
+            members: Tensor::f_from_slice(&members)?.f_view(dims)?.f_to_device(device)?,
+            counts: Tensor::f_from_slice(&counts)?.f_unsqueeze(1)?.f_to_device(device)?,
+            rows,
+            cell_count,
+        })
+    }
+
+    fn row(&self, position: usize, cell: usize) -> Option<i64> {
+        let row = self.rows[position * self.cell_count + cell];
+        (row != NOT_ACTIVE).then_some(i64::from(row))
+    }
+
+    /// Returns each cell's numbers and those of its neighbours side by side: [N, C] to [N, taps * C]. Differentiable.
+    pub(crate) fn gather(&self, cells: &Tensor) -> Result<Tensor, NetError> {
+        let width = cells.size()[1];
+        let [count, taps] = self.dims;
+        Ok(rows_of(&with_zeros(cells)?, &self.neighbours)?.f_view([count, taps * width])?)
+    }
+
+    /// Returns mean and maximum over the cells of each position: [N, C], none below 0, to [B, 2 * C]. Differentiable.
+    pub(crate) fn pool(&self, cells: &Tensor) -> Result<Tensor, NetError> {
+        // The rows of zeros that fill up change neither sum nor maximum.
+        let members = rows_of(&with_zeros(cells)?, &self.members)?;
+        let sum = members.f_sum_dim_intlist(1, false, Kind::Float)?;
+        let mean = sum.f_div(&self.counts)?.f_to_kind(cells.kind())?;
+        Ok(Tensor::f_cat(&[mean, members.f_amax(1, false)?], 1)?)
+    }
+
+    /// Returns the planes of the active cells, [N, C], from planes [B, C, H, W].
+    pub(crate) fn upload(
+        &self,
+        input: &NetworkInput,
+        plane_count: usize,
+        device: tch::Device,
+        kind: Kind,
+    ) -> Result<Tensor, NetError> {
+        let mut numbers = Vec::with_capacity(input.active_cells.len() * plane_count);
+        for position in 0..input.len() {
+            let planes = &input.planes[position * plane_count * self.cell_count..];
+            for &cell in &input.active_cells[input.active_range(position)] {
+                numbers.extend((0..plane_count).map(|plane| planes[plane * self.cell_count + usize::from(cell)]));
+            }
+        }
+        let dims = [input.active_cells.len() as i64, plane_count as i64];
+        Ok(Tensor::f_from_slice(&numbers)?.f_view(dims)?.f_to_device(device)?.f_to_kind(kind)?)
+    }
+}
+
+/// `embedding` is `index_select` of rows with a backward that is parallel and the same every time.
+fn rows_of(cells: &Tensor, rows: &Tensor) -> Result<Tensor, NetError> {
+    Ok(Tensor::f_embedding(cells, rows, -1, false, false)?)
+}
+
+fn with_zeros(cells: &Tensor) -> Result<Tensor, NetError> {
+    Ok(cells.f_constant_pad_nd([0, 0, 0, 1])?)
+}
+
+fn offsets(shape: &NetworkShape) -> &'static [(i8, i8)] {
+    shape.neighbourhood.map_or(&[], |neighbourhood| neighbourhood.offsets())
+}
+
+/// The rows of each active cell and its neighbours, N where there is none.
+fn neighbour_rows(shape: &NetworkShape, input: &NetworkInput, rows: &[u32]) -> Vec<i64> {
+    let offsets = offsets(shape);
+    let (height, width) = (shape.planes.rows as i32, shape.planes.columns as i32);
+    let none = input.active_cells.len() as i64;
+    let mut neighbours = Vec::with_capacity(input.active_cells.len() * (1 + offsets.len()));
+    for position in 0..input.len() {
+        let frame = &rows[position * shape.cell_count()..(position + 1) * shape.cell_count()];
+        for row in input.active_range(position) {
+            let cell = i32::from(input.active_cells[row]);
+            let (line, column) = (cell / width, cell % width);
+            neighbours.push(row as i64);
+            neighbours.extend(offsets.iter().map(|&(down, right)| {
+                let (line, column) = (line + i32::from(down), column + i32::from(right));
+                let is_inside = (0..height).contains(&line) && (0..width).contains(&column);
+                let row = if is_inside { frame[(line * width + column) as usize] } else { NOT_ACTIVE };
+                if row == NOT_ACTIVE { none } else { i64::from(row) }
+            }));
+        }
+    }
+    neighbours
+}
+
+fn check_active(shape: &NetworkShape, input: &NetworkInput) -> Result<(), NetError> {
+    let (batch, count) = (input.len(), input.active_cells.len());
+    let refused = |reason: String| Err(NetError::Batch(reason));
+    let ends = &input.active_ends;
+    if ends.len() != batch || !ends.is_sorted() || ends.last().map_or(0, |&end| end as usize) != count {
+        return refused(format!("the ends of the active cells do not divide {count} cells among {batch} positions"));
+    }
+    if let Some(position) = (0..batch).find(|&position| input.active_range(position).is_empty()) {
+        return refused(format!("position {position} has no active cell"));
+    }
+    match input.active_cells.iter().find(|&&cell| usize::from(cell) >= shape.cell_count()) {
+        Some(cell) => refused(format!("active cell {cell} lies outside the planes")),
+        None => Ok(()),
+    }
+}
