@@ -135,7 +135,8 @@ fn take_up<E: Encoding>(config: &LearnerConfig, encoding: &E, stop: &Cancellatio
     let reader = store.reader()?;
     if reader.best_network()?.is_none() {
         let start = config.run.start_network.as_deref();
-        info!(from = ?start, "new run: making network 1, generation 0");
+        let from = start.map_or("random weights".into(), |file| file.display().to_string());
+        info!(from, "new run: making network 1, generation 0");
         first_network(&files, &shape, store.run().seed, start, &durable).context("make the first network")?;
     }
     let best = Arc::new(take_up_best(&files, &reader, &shape)?);

@@ -147,7 +147,8 @@ pub(crate) async fn with_deadline<T>(
     }
 }
 
-async fn join_once(settings: &WorkerSettings, identity: &Identity) -> Result<Connected, SessionError> {
+/// Tries to join the learner.
+pub(crate) async fn join_once(settings: &WorkerSettings, identity: &Identity) -> Result<Connected, SessionError> {
     let channel = settings.learner.endpoint().connect().await?;
     let auth = ClientAuth::new(settings.token.as_ref());
     let mut workers = WorkersClient::with_interceptor(channel.clone(), auth.clone())

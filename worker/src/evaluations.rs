@@ -25,8 +25,6 @@ pub(crate) struct EvaluationStream {
     inboxes: Vec<mpsc::Sender<ToThread>>,
     outstanding: BTreeMap<u64, Outstanding>,
     shared: Arc<Shared>,
-    /// Whether the current session brought an answer.
-    was_useful: bool,
 }
 
 struct Outstanding {
@@ -42,17 +40,11 @@ impl EvaluationStream {
         inboxes: Vec<mpsc::Sender<ToThread>>,
         shared: Arc<Shared>,
     ) -> Self {
-        Self { requests, inboxes, outstanding: BTreeMap::new(), shared, was_useful: false }
-    }
-
-    /// Returns whether the last session brought an answer.
-    pub(crate) fn was_useful(&self) -> bool {
-        self.was_useful
+        Self { requests, inboxes, outstanding: BTreeMap::new(), shared }
     }
 
     /// Carries batches until the stream ends; returns why.
     pub(crate) async fn serve(&mut self, connected: &Connected, settings: &WorkerSettings) -> SessionError {
-        self.was_useful = false;
         match self.carry(connected, settings).await {
             Ok(never) => match never {},
             Err(error) => error,
@@ -134,7 +126,6 @@ impl EvaluationStream {
         };
         match read(answer, &batch.request.batch) {
             Ok(evaluations) => {
-                self.was_useful = true;
                 let thread = batch.request.thread;
                 self.outstanding.remove(&id);
                 count(&self.shared.counters.uniform_prior_count, u64::from(answer.uniform_prior_count));

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 use std::thread::JoinHandle;
+use std::time::Instant;
 
 use proto::{GameSpec, WorkerKind};
 use shared::encoding::Encoding;
@@ -12,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 use tracing::{info, warn};
 
 use crate::backoff::Backoff;
-use crate::connect::{Connected, Identity, SessionError, WorkerError, causes, join};
+use crate::connect::{Connected, Identity, SessionError, WorkerError, causes, join, join_once};
 use crate::counters::{Counters, Summary, count};
 use crate::desk::{Desk, DeskSettings};
 use crate::evaluations::EvaluationStream;
@@ -122,11 +123,13 @@ impl Worker {
         loop {
             count(&self.shared.counters.session_count, 1);
             self.last_session = Some(connected.clone());
-            let (error, was_useful) = match self.session(&connected).await {
-                Ok(ended) => ended,
+            let began_at = Instant::now();
+            let error = match self.session(&connected).await {
+                Ok(error) => error,
                 Err(error) => return error,
             };
-            if was_useful {
+            // A learner that answers and breaks off again and again, its disk being full, is not pressed harder.
+            if began_at.elapsed() > self.settings.reconnect_wait_max {
                 backoff.reset();
             }
             warn!(cause = causes(&error), "session with the learner lost; games in hand are kept");
@@ -139,22 +142,21 @@ impl Worker {
         }
     }
 
-    /// Holds one session. Returns why it ended, and whether it brought anything.
-    async fn session(&mut self, connected: &Connected) -> Result<(SessionError, bool), WorkerError> {
+    /// Holds one session. Returns why it ended.
+    async fn session(&mut self, connected: &Connected) -> Result<SessionError, WorkerError> {
         let Self { settings, shared, reports, lines, dead_threads, .. } = self;
         // Leases first: plies of a game that is someone else's by now are not sent.
         if let Err(error) = renewals::renew(shared, connected, settings).await {
-            return Ok((error, false));
+            return Ok(error);
         }
         let Lines { evaluations, leasing } = lines.as_mut().expect("sessions are held before the worker stops");
-        let error = tokio::select! {
+        Ok(tokio::select! {
             error = evaluations.serve(connected, settings) => error,
             error = reports.serve(connected, settings) => error,
             error = leasing.serve(connected, settings) => error,
             error = renewals::serve(shared, connected, settings) => error,
             Some(thread) = dead_threads.recv() => return Err(WorkerError::ThreadDied(thread)),
-        };
-        Ok((error, evaluations.was_useful()))
+        })
     }
 
     /// Stops the threads and reports what they played, within the time given.
@@ -182,20 +184,24 @@ impl Worker {
         }
     }
 
+    /// Reports the last plies. A learner that is gone is not waited for: its next life leases the games to others.
     async fn drain(&mut self) {
         let mut backoff = Backoff::new(self.settings.reconnect_wait_max);
         let mut session = self.last_session.take();
         loop {
             let connected = match session.take() {
-                Some(connected) => connected,
-                None => match join(&self.settings, &self.identity, &mut backoff).await {
-                    Ok(connected) => connected,
-                    Err(error) => return warn!(cause = causes(&error), "plies cannot be reported any more"),
-                },
+                Some(connected) => Ok(connected),
+                None => join_once(&self.settings, &self.identity).await,
             };
-            match self.reports.drain(&connected, &self.settings).await {
-                Ok(()) => return,
-                Err(_) => tokio::time::sleep(backoff.pause()).await,
+            match connected {
+                Ok(connected) if self.reports.drain(&connected, &self.settings).await.is_ok() => return,
+                Err(error @ SessionError::Connect(_)) => {
+                    return warn!(
+                        cause = causes(&error),
+                        "the learner is gone; the last plies are left to its next life"
+                    );
+                }
+                _ => tokio::time::sleep(backoff.pause()).await,
             }
         }
     }
