@@ -7,7 +7,7 @@ use shared::game::Game;
 use shared::game::Value;
 use shared::game::hive::{GameType, Hive, HiveRules, Position};
 use shared::notation::uhp::GameString;
-use shared::search::{Search, SearchSettings, run_search};
+use shared::search::{RolloutSearch, RolloutSettings, Search, SearchSettings, run_search};
 
 /// Plies played before the searched positions.
 const MIDGAME_PLY: usize = 24;
@@ -54,6 +54,19 @@ fn midgame(bencher: Bencher, simulation_count: u32) {
             run_search(&mut search, uniform);
             assert_eq!(search.simulation_count(), simulation_count);
             black_box(search.root_value());
+        }
+    });
+}
+
+/// Looks for one move by random rollouts to the ply limit.
+#[divan::bench(sample_count = 5)]
+fn rollouts(bencher: Bencher) {
+    let positions = midgames();
+    let settings = RolloutSettings { simulation_count: 100, ..RolloutSettings::default() };
+    bencher.counter(ItemsCount::new(positions.len() * 100)).bench_local(|| {
+        for position in &positions {
+            let chosen = RolloutSearch::new(hive(), settings, 1).choose_move(position);
+            assert!(black_box(chosen).is_some());
         }
     });
 }

@@ -8,6 +8,7 @@ mod evaluate;
 mod outline;
 mod priors;
 mod proof;
+mod rollout;
 mod selection;
 mod settings;
 mod tree;
@@ -20,6 +21,7 @@ use tree::{NodeIndex, Tree};
 
 pub use evaluate::run_search;
 pub use proof::Proof;
+pub use rollout::{RolloutSearch, RolloutSettings};
 pub use settings::{SearchSettings, SearchSettingsError};
 pub use tree::{NODE_BYTES, edge_bytes};
 
