@@ -8,11 +8,14 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use net::{DeviceChoice, NetworkSettings};
+use runtime::config::Preset;
 use runtime::logging::LogSettings;
 use serde::{Deserialize, Serialize};
 use shared::game::catalog::GameSpec;
 use shared::gate::GateSettings;
 use shared::search::SearchSettings;
+
+use crate::pretrain::PretrainConfig;
 
 /// Everything a run is told.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -34,6 +37,8 @@ pub struct LearnerConfig {
     pub inference: InferenceConfig,
     /// How the network learns.
     pub training: TrainingConfig,
+    /// How it learns from people's games before self-play.
+    pub pretrain: PretrainConfig,
     /// What it learns from.
     pub replay: ReplayConfig,
     /// When to warn.
@@ -45,6 +50,14 @@ pub struct LearnerConfig {
 
 /// The built-in default: the first description, to the letter.
 pub const DEFAULT_PRESET: &str = include_str!("../../config/hive-original.toml");
+
+/// The presets that the program carries with it.
+pub const PRESETS: [Preset; 4] = [
+    Preset { name: "hive-cpu", text: include_str!("../../config/hive-cpu.toml") },
+    Preset { name: "hive-4090", text: include_str!("../../config/hive-4090.toml") },
+    Preset { name: "hive-original", text: DEFAULT_PRESET },
+    Preset { name: "tictactoe", text: include_str!("../../config/tictactoe.toml") },
+];
 
 impl Default for LearnerConfig {
     fn default() -> Self {
@@ -243,6 +256,7 @@ impl LearnerConfig {
         self.gate.search.check().map_err(|error| split_key("gate.search", &error.to_string()))?;
         self.check_counts()?;
         self.check_shares()?;
+        self.pretrain.check()?;
         self.check_server()
     }
 
@@ -308,7 +322,7 @@ impl LearnerConfig {
     }
 }
 
-fn require(is_fine: bool, key: &str, problem: impl FnOnce() -> String) -> Result<(), ConfigError> {
+pub(crate) fn require(is_fine: bool, key: &str, problem: impl FnOnce() -> String) -> Result<(), ConfigError> {
     if is_fine { Ok(()) } else { Err(ConfigError { key: key.to_owned(), problem: problem() }) }
 }
 

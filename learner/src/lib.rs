@@ -7,11 +7,14 @@
 mod best;
 pub mod config;
 mod durable;
+pub mod figures;
 pub mod files;
 pub mod games;
 pub mod inference;
 pub mod inquire;
+pub mod people;
 mod pipeline;
+pub mod pretrain;
 pub mod replay;
 pub mod run;
 mod services;

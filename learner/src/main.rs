@@ -5,7 +5,8 @@ use std::process::ExitCode;
 use anyhow::Context;
 use clap::{Parser, Subcommand};
 use learner::config::LearnerConfig;
-use learner::{inquire, run};
+use learner::pretrain::PretrainArgs;
+use learner::{inquire, pretrain, run};
 use runtime::auth::Token;
 use runtime::config::{ConfigArgs, Sources, to_toml};
 use runtime::{exit, logging, shutdown};
@@ -18,7 +19,8 @@ use tracing::info;
     after_help = "Examples:\n  \
         learner --config config/hive-cpu.toml --run-dir run        start a run, or go on with it\n  \
         learner --config config/hive-4090.toml --set run.seed=7    change single keys\n  \
-        learner status --learner http://127.0.0.1:50051            ask a learner how far it is\n\n\
+        learner status --learner http://127.0.0.1:50051            ask a learner how far it is\n  \
+        learner pretrain --preset hive-cpu --games DIR             learn from people's games first\n\n\
         Exit codes: 0 after a clean stop, 1 after a failure, 64 for wrong usage or configuration.\n\
         Environment: ALVEARE_LEARNER__SECTION__KEY sets section.key, below flags and above the file."
 )]
@@ -56,6 +58,8 @@ enum Command {
     Health(inquire::Target),
     /// Asks a learner how far its run is.
     Status(inquire::Target),
+    /// Learns from people's games: the network that a run may start from.
+    Pretrain(PretrainArgs),
 }
 
 fn main() -> ExitCode {
@@ -63,6 +67,7 @@ fn main() -> ExitCode {
     exit::run("learner", || match &cli.command {
         Some(Command::Health(target)) => inquire::health(target),
         Some(Command::Status(target)) => inquire::status(target),
+        Some(Command::Pretrain(args)) => pretrain::pretrain(args),
         None => start(&cli),
     })
 }

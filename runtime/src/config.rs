@@ -1,4 +1,4 @@
-//! Configuration of a program, in layers: built-in default < file < environment < flag.
+//! Configuration of a program, in layers: built-in default < preset < file < environment < flag.
 //!
 //! Whatever is wrong is told in one line that names the place and the key:
 //! `learner: config config/x.toml: replay.window_games: ...`.
@@ -35,11 +35,22 @@ fn key_and_value(text: &str) -> Result<(String, String), String> {
     }
 }
 
+/// A file of settings that a program carries with it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Preset {
+    /// Its name.
+    pub name: &'static str,
+    /// What the file says.
+    pub text: &'static str,
+}
+
 /// Where the settings of a program come from.
 #[derive(Debug, Clone, Default)]
 pub struct Sources {
     /// Name of the program: `actor` reads the environment variables `ALVEARE_ACTOR__KEY__SUBKEY`.
     pub program: &'static str,
+    /// Settings that the program carries with it, below the file.
+    pub preset: Option<Preset>,
     /// The file, if one was named.
     pub file: Option<PathBuf>,
     /// Environment variables; those of others are passed over.
@@ -57,7 +68,7 @@ impl Sources {
         let environment =
             variables.filter_map(|(key, value)| Some((key.into_string().ok()?, value.into_string().ok()?)));
         let environment = environment.collect();
-        Self { program, file: args.config.clone(), environment, overrides: args.overrides.clone() }
+        Self { program, preset: None, file: args.config.clone(), environment, overrides: args.overrides.clone() }
     }
 }
 
@@ -120,6 +131,10 @@ struct Layer {
 
 fn layers(sources: &Sources) -> Result<Vec<Layer>, ConfigError> {
     let mut layers = Vec::new();
+    if let Some(Preset { name, text }) = &sources.preset {
+        let origin = format!("preset {name}");
+        layers.push(Layer { table: table_of(&origin, text)?, origin });
+    }
     if let Some(path) = &sources.file {
         let origin = path.display().to_string();
         let text = std::fs::read_to_string(path)
@@ -272,6 +287,7 @@ mod tests {
         std::fs::write(&path, file).unwrap();
         let sources = Sources {
             program: "actor",
+            preset: None,
             file: Some(path),
             environment: owned(environment),
             overrides: owned(overrides),

@@ -123,7 +123,7 @@ impl ReplayBuffer {
     }
 
     /// Returns packed position, compact policy target and value target of a position, `None` if it is not here.
-    pub(super) fn get(&self, number: u64) -> Option<(&[u8], &[u8], f32)> {
+    pub(crate) fn get(&self, number: u64) -> Option<(&[u8], &[u8], f32)> {
         let entry = self.entries.get(usize::try_from(number.checked_sub(self.first)?).ok()?)?;
         let block = &self.blocks[entry.block.wrapping_sub(self.first_block) as usize];
         let bytes = &block[entry.offset as usize..];

@@ -6,7 +6,7 @@ use shared::encoding::{Encoding, Symmetry, TrainingBatch};
 use shared::record::batch::{SampleError, SampleScratch, StoredSample, push_sample};
 
 use super::compact::unpack_target;
-use super::{SharedReplay, Window};
+use super::{ReplayBuffer, SharedReplay, Window};
 
 /// Draws batches. One a training thread; it reuses its memory.
 pub struct BatchSampler<E: Encoding> {
@@ -51,9 +51,7 @@ impl<E: Encoding> BatchSampler<E> {
         batch: &mut TrainingBatch,
     ) -> Result<(), SampleError> {
         self.draw(replay, window, batch_size, seed);
-        batch.input.clear();
-        batch.policy_targets.clear();
-        batch.value_targets.clear();
+        clear(batch);
         let mut start = 0;
         for drawn in &self.drawn {
             let sample = StoredSample {
@@ -63,6 +61,38 @@ impl<E: Encoding> BatchSampler<E> {
             };
             push_sample(&self.encoding, &sample, drawn.symmetry, batch, &mut self.scratch)?;
             start = drawn.target_end;
+        }
+        Ok(())
+    }
+
+    /// Fills `batch` with these positions of `buffer`, each turned by its symmetry. Numbers that are not there are
+    /// passed over.
+    ///
+    /// # Errors
+    /// As [`BatchSampler::sample`].
+    pub(crate) fn fill(
+        &mut self,
+        buffer: &ReplayBuffer,
+        draws: impl Iterator<Item = (u64, Symmetry)>,
+        batch: &mut TrainingBatch,
+    ) -> Result<(), SampleError> {
+        clear(batch);
+        self.append(buffer, draws, batch)
+    }
+
+    /// Appends such positions to `batch`.
+    pub(crate) fn append(
+        &mut self,
+        buffer: &ReplayBuffer,
+        draws: impl Iterator<Item = (u64, Symmetry)>,
+        batch: &mut TrainingBatch,
+    ) -> Result<(), SampleError> {
+        for (number, symmetry) in draws {
+            let Some((packed, policy_target, value_target)) = buffer.get(number) else { continue };
+            self.bytes.clear();
+            unpack_target(policy_target, &mut self.bytes);
+            let sample = StoredSample { packed, policy_target: &self.bytes, value_target };
+            push_sample(&self.encoding, &sample, symmetry, batch, &mut self.scratch)?;
         }
         Ok(())
     }
@@ -89,4 +119,11 @@ impl<E: Encoding> BatchSampler<E> {
             self.drawn.push(Drawn { packed_end, target_end: self.bytes.len(), value_target, symmetry });
         }
     }
+}
+
+/// Forgets what is in a batch, keeps its memory.
+fn clear(batch: &mut TrainingBatch) {
+    batch.input.clear();
+    batch.policy_targets.clear();
+    batch.value_targets.clear();
 }

@@ -5,6 +5,7 @@
 //! Losses are stored in the same transaction as the checkpoint that contains their steps: none twice, none missing.
 
 mod checkpoints;
+mod losses;
 mod thread;
 
 use std::sync::Arc;
@@ -21,6 +22,7 @@ use crate::replay::SharedReplay;
 
 pub(crate) use checkpoints::check_sha256;
 pub use checkpoints::first_network;
+pub use losses::{LossSum, round};
 use thread::TrainerThread;
 
 /// Training of one iteration.

@@ -3,14 +3,14 @@
 use std::sync::mpsc::{Receiver, Sender};
 use std::time::{Duration, Instant};
 
-use net::{NetError, StepLosses, Trainer, TrainingSettings, cosine_learning_rate};
+use net::{NetError, Trainer, TrainingSettings, cosine_learning_rate};
 use shared::encoding::{Encoding, TrainingBatch};
 use tracing::{info, warn};
 
 use super::checkpoints::{Checkpoints, write_file};
+use super::losses::{LossSum, round};
 use super::{Candidate, TrainerParts, TrainingJob, TrainingReport};
 use crate::replay::{BatchSampler, Window, seed_of_step};
-use crate::store::{Change, MetricRow};
 
 /// Roll-backs in a row without a checkpoint between them after which training gives up.
 const ROLLBACK_COUNT_MAX: u32 = 5;
@@ -181,53 +181,4 @@ impl<E: Encoding> TrainerThread<E> {
         self.shown = LossSum::default();
         self.shown_at = Instant::now();
     }
-}
-
-/// Losses of several steps.
-#[derive(Debug, Default)]
-struct LossSum {
-    step_count: u32,
-    sum: [f64; 5],
-    learning_rate: f64,
-}
-
-impl LossSum {
-    fn add(&mut self, losses: &StepLosses, learning_rate: f64) {
-        let StepLosses { policy_loss, value_loss, total, gradient_norm, policy_accuracy } = *losses;
-        for (sum, value) in self.sum.iter_mut().zip([policy_loss, value_loss, total, gradient_norm, policy_accuracy]) {
-            *sum += value;
-        }
-        self.step_count += 1;
-        self.learning_rate = learning_rate;
-    }
-
-    fn means(&self) -> StepLosses {
-        let [policy_loss, value_loss, total, gradient_norm, policy_accuracy] =
-            self.sum.map(|sum| sum / f64::from(self.step_count.max(1)));
-        StepLosses { policy_loss, value_loss, total, gradient_norm, policy_accuracy }
-    }
-
-    /// Returns the means as changes of the store; none if there was no step.
-    fn metrics(&self, step: u64) -> Vec<Change> {
-        if self.step_count == 0 {
-            return Vec::new();
-        }
-        let means = self.means();
-        let values = [
-            ("policy_loss", means.policy_loss),
-            ("value_loss", means.value_loss),
-            ("policy_accuracy", means.policy_accuracy),
-            ("gradient_norm", means.gradient_norm),
-            ("learning_rate", self.learning_rate),
-            ("loss_step_count", f64::from(self.step_count)),
-        ];
-        values.map(|(name, value)| Change::AddMetric(MetricRow { name: name.to_owned(), value, step })).into()
-    }
-}
-
-/// Four digits are plenty for a log line.
-fn round(value: impl Into<f64>) -> f64 {
-    let value = value.into();
-    let scale = 10f64.powi(3 - value.abs().max(1e-12).log10().floor() as i32);
-    (value * scale).round() / scale
 }

@@ -258,8 +258,9 @@ pub fn parse_move(hive: &Hive, position: &Position, text: &str) -> Result<Move, 
     if legal.contains(&lowest_in_hand(position, mv)) { Ok(mv) } else { Err(MoveError::Illegal { text: shown(), ply }) }
 }
 
-/// Returns the move that the rules list for `mv`: equal pieces enter by their numbers.
-pub(super) fn lowest_in_hand(position: &Position, mv: Move) -> Move {
+/// Returns the move that the rules list for `mv`: equal pieces enter by their numbers, records number them in any order.
+#[must_use]
+pub fn lowest_in_hand(position: &Position, mv: Move) -> Move {
     let Some(piece) = mv.piece() else { return mv };
     if position.is_on_board(piece) || !position.is_in_play(piece) {
         return mv;

@@ -1,0 +1,15 @@
+//! Games that people played: found in files and archives, read, split, and made into samples.
+//!
+//! Nothing here knows tensors. How the texts are read is told in `docs/game-records.md`; which games teach what, in
+//! `docs/training.md`.
+
+mod read;
+mod samples;
+mod sets;
+mod split;
+mod texts;
+
+pub use read::{Dropped, ReadGames, ReadSettings, read_games};
+pub use samples::{GameSamples, encoding_of, samples_of};
+pub use sets::{SampleSets, SetCounts, SetSettings, make_sets};
+pub use split::{Split, game_key};

@@ -1,0 +1,62 @@
+//! What a game of people teaches: in each position the move that was played, and how the game ended.
+
+use shared::encoding::Encoding;
+use shared::encoding::hive::HiveEncoding;
+use shared::game::catalog::GameSpec;
+use shared::game::hive::{Hive, HiveRules};
+use shared::game::{Game, Outcome};
+use shared::notation::{PlayedGame, uhp};
+use shared::record::{PolicyTarget, Sample};
+
+/// The samples of one game.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct GameSamples {
+    /// A sample for each ply, first to last.
+    pub samples: Vec<Sample>,
+    /// Plies left out: the move is not legal by the rules that the network plays by, such as a queen as first piece.
+    pub left_out_count: u64,
+}
+
+/// Returns how positions of people's games are shown to the network of a run of `spec`: as the run shows its own, but
+/// for the ply limit and the draw by repetition, for people play on.
+///
+/// # Errors
+/// If the game is not Hive.
+pub fn encoding_of(spec: &GameSpec) -> anyhow::Result<HiveEncoding> {
+    match *spec {
+        GameSpec::Hive { rules, frame } => {
+            let rules = HiveRules { ply_limit: u32::MAX, repetition_draw: false, ..rules };
+            Ok(HiveEncoding::new(Hive::new(rules), frame))
+        }
+        GameSpec::TicTacToe {} => anyhow::bail!("game.name: people's games are read of Hive alone"),
+    }
+}
+
+/// Makes the samples of a game whose `outcome` is known.
+#[must_use]
+pub fn samples_of(encoding: &HiveEncoding, game: &PlayedGame, outcome: Outcome) -> GameSamples {
+    let hive = encoding.game();
+    let mut position = hive.initial_position();
+    let (mut legal, mut indices) = (Vec::new(), Vec::new());
+    let mut made = GameSamples::default();
+    for &mv in &game.moves {
+        legal.clear();
+        indices.clear();
+        hive.legal_moves(&position, &mut legal);
+        let listed = uhp::lowest_in_hand(&position, mv);
+        if legal.contains(&listed) {
+            encoding.policy_indices(&position, &[listed], &mut indices);
+        }
+        match indices.first().and_then(|index| PolicyTarget::from_visits([(*index, 1)]).ok()) {
+            Some(policy_target) => {
+                let mut packed = Vec::new();
+                encoding.pack(&position, &mut packed);
+                let value_target = outcome.value_for(hive.side_to_move(&position)).get();
+                made.samples.push(Sample { packed, policy_target, value_target });
+            }
+            None => made.left_out_count += 1,
+        }
+        hive.play(&mut position, mv);
+    }
+    made
+}

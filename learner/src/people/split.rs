@@ -1,0 +1,70 @@
+//! Which games are held out: by the game and a seed, whatever other games there are.
+//!
+//! Positions of one game are much alike, so a game is on one side whole; and games with the same moves, turned or
+//! mirrored ones too, are on the same side.
+
+use shared::encoding::Symmetry;
+use shared::encoding::{Encoding, hive::HiveEncoding};
+use shared::game::Game;
+use shared::game::hive::{Move, Piece};
+use shared::notation::PlayedGame;
+
+use crate::games::mix_seed;
+
+/// How games are split in two.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Split {
+    /// Another seed holds out other games.
+    pub seed: u64,
+    /// Share of the games that is held out, 0..=1.
+    pub held_out_share: f64,
+}
+
+impl Split {
+    /// Returns whether the game with this key is held out.
+    #[must_use]
+    pub fn is_held_out(self, key: u64) -> bool {
+        let drawn = mix_seed(self.seed ^ 0x0073_706c_6974, key) >> 11;
+        (drawn as f64) < self.held_out_share * (1_u64 << 53) as f64
+    }
+}
+
+/// Returns a number that games with the same moves share: however their pieces are numbered, turned and mirrored.
+#[must_use]
+pub fn game_key(encoding: &HiveEncoding, game: &PlayedGame) -> u64 {
+    let turned = (0..encoding.symmetry_count()).map(|symmetry| key_of(encoding, game, Symmetry(symmetry)));
+    turned.min().unwrap_or(0)
+}
+
+fn key_of(encoding: &HiveEncoding, game: &PlayedGame, symmetry: Symmetry) -> u64 {
+    let start = encoding.game().initial_position();
+    let mut numbers = Numbers::default();
+    game.moves.iter().fold(0, |key, &mv| {
+        let mv = encoding.transform_move(&start, symmetry, mv);
+        let piece = mv.piece().map_or(0, |piece| 1 + numbers.number(piece));
+        mix_seed(key, (piece << 16) | cell_of(mv))
+    })
+}
+
+fn cell_of(mv: Move) -> u64 {
+    mv.target().index() as u64
+}
+
+/// Numbers equal pieces in the order in which they come into play.
+#[derive(Default)]
+struct Numbers {
+    given: [Option<u8>; Piece::COUNT],
+    next: [u8; 16],
+}
+
+impl Numbers {
+    fn number(&mut self, piece: Piece) -> u64 {
+        let group = piece.side().index() * 8 + piece.kind() as usize;
+        let next = &mut self.next[group];
+        let number = *self.given[piece.index()].get_or_insert_with(|| {
+            *next += 1;
+            *next
+        });
+        (group as u64) << 8 | u64::from(number)
+    }
+}

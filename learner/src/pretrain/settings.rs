@@ -1,0 +1,89 @@
+//! The section `[pretrain]`: how a network learns from people's games. Meaning and source of each key:
+//! `config/hive-original.toml`.
+
+use net::DeviceChoice;
+use serde::{Deserialize, Serialize};
+
+use crate::config::{ConfigError, require};
+
+/// How a network learns from people's games.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PretrainConfig {
+    /// `auto`, `cpu` or `cuda:N`.
+    pub device: DeviceChoice,
+    /// Threads of a step on the CPU; 0: all cores.
+    pub threads: usize,
+    /// Threads that make batches ahead of the steps.
+    pub batch_threads: usize,
+    /// Seed of the weights, of the split and of the order.
+    pub seed: u64,
+    /// Share of the games that is held out to measure with.
+    pub held_out_share: f64,
+    /// Positions a step.
+    pub batch_size: u32,
+    /// Times that every game is learned from, at most.
+    pub epochs: u32,
+    /// How the learning rate falls.
+    pub learning_rate_schedule: ScheduleKind,
+    /// Learning rate after the warm-up.
+    pub learning_rate: f64,
+    /// Learning rate that is never gone below.
+    pub learning_rate_min: f64,
+    /// Epochs over which the learning rate rises from nothing.
+    pub warmup_epochs: f64,
+    /// Epochs without a better held-out loss after which the learning rate is halved (`plateau`).
+    pub plateau_patience: u32,
+    /// Epochs without a better held-out loss after which training ends; 0: it never does.
+    pub stop_patience: u32,
+    /// Momentum of SGD.
+    pub momentum: f64,
+    /// Weight decay of SGD.
+    pub weight_decay: f64,
+    /// Weight of the value error beside the policy's cross-entropy.
+    pub value_loss_weight: f64,
+    /// Steps between two checkpoints.
+    pub checkpoint_steps: u32,
+}
+
+/// How the learning rate falls.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ScheduleKind {
+    /// Halved whenever the held-out loss has not become better for a while.
+    Plateau,
+    /// Along a cosine over all epochs: for a time that is fixed beforehand.
+    Cosine,
+}
+
+impl PretrainConfig {
+    /// Checks every value.
+    ///
+    /// # Errors
+    /// [`ConfigError`] naming the first key that is impossible.
+    pub fn check(&self) -> Result<(), ConfigError> {
+        let counts = [
+            ("pretrain.batch_threads", self.batch_threads.min(1 << 20) as u32),
+            ("pretrain.batch_size", self.batch_size),
+            ("pretrain.epochs", self.epochs),
+            ("pretrain.plateau_patience", self.plateau_patience),
+            ("pretrain.checkpoint_steps", self.checkpoint_steps),
+        ];
+        for (key, count) in counts {
+            require(count >= 1, key, || "is too small".to_owned())?;
+        }
+        let shares = [("pretrain.momentum", self.momentum), ("pretrain.weight_decay", self.weight_decay)];
+        for (key, share) in shares {
+            require((0.0..1.0).contains(&share), key, || format!("{share} is not in 0..1"))?;
+        }
+        let share = self.held_out_share;
+        require(share > 0.0 && share < 1.0, "pretrain.held_out_share", || format!("{share} is not between 0 and 1"))?;
+        let (min, max) = (self.learning_rate_min, self.learning_rate);
+        require(max > 0.0 && max < 10.0, "pretrain.learning_rate", || format!("{max} is not in 0..10"))?;
+        require(min > 0.0 && min <= max, "pretrain.learning_rate_min", || format!("{min} is not in 0..={max}"))?;
+        let epochs = self.warmup_epochs;
+        require((0.0..=1000.0).contains(&epochs), "pretrain.warmup_epochs", || format!("{epochs} is not in 0..=1000"))?;
+        let weight = self.value_loss_weight;
+        require((0.0..=100.0).contains(&weight), "pretrain.value_loss_weight", || format!("{weight} is not in 0..=100"))
+    }
+}

@@ -1,0 +1,61 @@
+//! Losses of several steps.
+
+use net::StepLosses;
+use serde::{Deserialize, Serialize};
+
+use crate::store::{Change, MetricRow};
+
+/// Losses of several steps.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LossSum {
+    /// Number of steps.
+    pub step_count: u32,
+    sum: [f64; 5],
+    /// Learning rate of the last step.
+    pub learning_rate: f64,
+}
+
+impl LossSum {
+    /// Adds those of a step.
+    pub fn add(&mut self, losses: &StepLosses, learning_rate: f64) {
+        let StepLosses { policy_loss, value_loss, total, gradient_norm, policy_accuracy } = *losses;
+        for (sum, value) in self.sum.iter_mut().zip([policy_loss, value_loss, total, gradient_norm, policy_accuracy]) {
+            *sum += value;
+        }
+        self.step_count += 1;
+        self.learning_rate = learning_rate;
+    }
+
+    /// Returns the means.
+    #[must_use]
+    pub fn means(&self) -> StepLosses {
+        let [policy_loss, value_loss, total, gradient_norm, policy_accuracy] =
+            self.sum.map(|sum| sum / f64::from(self.step_count.max(1)));
+        StepLosses { policy_loss, value_loss, total, gradient_norm, policy_accuracy }
+    }
+
+    /// Returns the means as changes of the store; none if there was no step.
+    pub(super) fn metrics(&self, step: u64) -> Vec<Change> {
+        if self.step_count == 0 {
+            return Vec::new();
+        }
+        let means = self.means();
+        let values = [
+            ("policy_loss", means.policy_loss),
+            ("value_loss", means.value_loss),
+            ("policy_accuracy", means.policy_accuracy),
+            ("gradient_norm", means.gradient_norm),
+            ("learning_rate", self.learning_rate),
+            ("loss_step_count", f64::from(self.step_count)),
+        ];
+        values.map(|(name, value)| Change::AddMetric(MetricRow { name: name.to_owned(), value, step })).into()
+    }
+}
+
+/// Four digits are plenty for a log line.
+pub fn round(value: impl Into<f64>) -> f64 {
+    let value = value.into();
+    let scale = 10f64.powi(3 - value.abs().max(1e-12).log10().floor() as i32);
+    (value * scale).round() / scale
+}
