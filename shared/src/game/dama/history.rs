@@ -55,8 +55,10 @@ impl History {
     }
 }
 
-/// Returns one of 64 bits, by the pieces.
+/// Returns one of 64 bits, by the pieces: the upper bits of a product with an odd number are well mixed.
 #[inline]
 fn mark(board: Board) -> u64 {
-    1 << (super::position::hash_of(board) >> 58)
+    let [white, black] = board.pieces.map(u64::from);
+    let pieces = (white << 32 | black) ^ u64::from(board.kings) << 16;
+    1 << (pieces.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 58)
 }

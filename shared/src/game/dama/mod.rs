@@ -81,8 +81,11 @@ impl Dama {
         if !has_move(position.board(), position.side_to_move()) {
             return Some(Outcome::Win(position.side_to_move().opponent()));
         }
-        let is_draw = position.occurrence_count() > 2 || position.quiet_ply_count() >= self.rules.quiet_ply_limit;
-        is_draw.then_some(Outcome::Draw)
+        self.is_draw(position).then_some(Outcome::Draw)
+    }
+
+    fn is_draw(&self, position: &Position) -> bool {
+        position.occurrence_count() > 2 || position.quiet_ply_count() >= self.rules.quiet_ply_limit
     }
 }
 
@@ -95,7 +98,7 @@ impl Game for Dama {
     }
 
     fn legal_moves(&self, position: &Position, moves: &mut Vec<Move>) {
-        if self.outcome(position).is_none() {
+        if !self.is_draw(position) && position.ply() < self.rules.ply_limit {
             find_moves(position.board(), position.side_to_move(), &mut Results::new(moves));
         }
     }

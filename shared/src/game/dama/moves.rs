@@ -34,9 +34,15 @@ pub(super) trait Sink {
 #[inline]
 pub(super) fn find_moves(board: &Board, side: Side, sink: &mut impl Sink) {
     match side {
-        Side::White => find::<0, 1>(board, side, sink),
-        Side::Black => find::<2, 3>(board, side, sink),
+        Side::White => find::<0, 1>(board, sink),
+        Side::Black => find::<2, 3>(board, sink),
     }
+}
+
+/// Returns the side whose men go in direction number `first`.
+#[inline]
+pub(super) const fn side_of(first: usize) -> Side {
+    if first < 2 { Side::White } else { Side::Black }
 }
 
 /// Returns whether a side has a move at all.
@@ -48,8 +54,10 @@ pub(super) fn has_move(board: &Board, side: Side) -> bool {
     }
 }
 
-fn find<const FIRST: usize, const SECOND: usize>(board: &Board, side: Side, sink: &mut impl Sink) {
-    let forces = Forces::new(board, side);
+/// The same for the side whose men go in directions number `FIRST` and `SECOND`.
+#[inline]
+pub(super) fn find<const FIRST: usize, const SECOND: usize>(board: &Board, sink: &mut impl Sink) {
+    let forces = Forces::new(board, side_of(FIRST));
     let men = forces.men_that_jump::<FIRST, SECOND>();
     let kings = if forces.kings == 0 { 0 } else { forces.kings & forces.king_jumps(0).any() };
     if men | kings == 0 {

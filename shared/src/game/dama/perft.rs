@@ -1,7 +1,7 @@
 //! Counting the ways to play on, to compare the rules with other programs.
 
 use super::board::Board;
-use super::moves::{Results, WayCount, Ways, find_moves};
+use super::moves::{Results, WayCount, Ways, find, side_of};
 use super::mv::Move;
 use crate::game::Side;
 
@@ -18,28 +18,36 @@ pub enum Counting {
 #[must_use]
 pub fn perft(board: &Board, side: Side, depth: u32, counting: Counting) -> u64 {
     let mut lists = vec![Vec::new(); depth as usize];
-    below(board, side, &mut lists, counting)
+    match side {
+        Side::White => below::<0, 1>(board, &mut lists, counting),
+        Side::Black => below::<2, 3>(board, &mut lists, counting),
+    }
 }
 
-fn below(board: &Board, side: Side, lists: &mut [Vec<Move>], counting: Counting) -> u64 {
+/// Counts for the side that goes forward in these directions, known to the compiler; there is a list for each ply.
+fn below<const FIRST: usize, const SECOND: usize>(board: &Board, lists: &mut [Vec<Move>], counting: Counting) -> u64 {
     let [moves, deeper @ ..] = lists else { return 1 };
     moves.clear();
     match counting {
         Counting::Paths if deeper.is_empty() => {
             let mut count = WayCount::default();
-            find_moves(board, side, &mut count);
+            find::<FIRST, SECOND>(board, &mut count);
             return count.0;
         }
-        Counting::Paths => find_moves(board, side, &mut Ways(moves)),
-        Counting::Results => find_moves(board, side, &mut Results::new(moves)),
+        Counting::Paths => find::<FIRST, SECOND>(board, &mut Ways(moves)),
+        Counting::Results => find::<FIRST, SECOND>(board, &mut Results::new(moves)),
     }
     if deeper.is_empty() {
         return moves.len() as u64;
     }
-    let count = |mv: &Move| {
+    let mut count = 0;
+    for mv in moves {
         let mut after = *board;
-        after.play(side, *mv);
-        below(&after, side.opponent(), deeper, counting)
-    };
-    moves.iter().map(count).sum()
+        after.play(side_of(FIRST), *mv);
+        count += match side_of(FIRST) {
+            Side::White => below::<2, 3>(&after, deeper, counting),
+            Side::Black => below::<0, 1>(&after, deeper, counting),
+        };
+    }
+    count
 }
