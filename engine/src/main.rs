@@ -2,13 +2,14 @@
 //!
 //! Here is only the command line; each command has its own module.
 
+mod games;
 mod perft;
 mod uhp;
 mod verify;
 
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand, ValueEnum};
+use clap::{Parser, Subcommand};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -16,6 +17,8 @@ Examples:
       Counts the ways to play the first five plies, depth by depth, and times it.
   alveare perft --game hive --depth 3 --position 'Base;InProgress;White[2];wS1;bS1 wS1-'
       The same from a position, told as a UHP GameString.
+  alveare perft --game dama --depth 11
+      The same for Italian draughts.
   alveare verify --game hive positions.jsonl games.jsonl
       Compares moves and results with what the files say; exit code 1 if any differ.
   alveare uhp --network run/networks/FILE.safetensors
@@ -34,13 +37,6 @@ enum Command {
     Perft(perft::Options),
     Uhp(uhp::Options),
     Verify(verify::Options),
-}
-
-/// Which game a command is about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum GameName {
-    /// Hive, with or without expansions.
-    Hive,
 }
 
 fn main() -> ExitCode {

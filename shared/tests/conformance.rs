@@ -1,5 +1,6 @@
 //! The laws of games and encodings, on every game there is.
 
+use shared::encoding::dama::{DamaEncoding, PolicyCoding};
 use shared::encoding::tictactoe::TicTacToeEncoding;
 use shared::game::conformance::{check_encoding, check_game};
 use shared::game::dama::{Dama, DamaRules};
@@ -22,10 +23,17 @@ fn hive_keeps_the_laws_of_a_game() {
 #[test]
 fn dama_keeps_the_laws_of_a_game() {
     check_game(&Dama::default(), 1, 100);
-    check_game(&Dama::new(DamaRules { ply_limit: 60, quiet_ply_limit: 10 }), 1000, 50);
+    check_game(&Dama::new(DamaRules { ply_limit: 60 }), 1000, 50);
 }
 
 #[test]
 fn the_encoding_of_tictactoe_keeps_the_laws() {
     check_encoding(&TicTacToeEncoding::new(TicTacToe), 1, 100);
+}
+
+#[test]
+fn the_encodings_of_dama_keep_the_laws() {
+    for coding in [PolicyCoding::Lossless, PolicyCoding::From4] {
+        check_encoding(&DamaEncoding::new(Dama::default(), coding), 1, 20);
+    }
 }

@@ -40,6 +40,9 @@ pub struct Route {
 }
 
 impl Dama {
+    /// Plies without a capture and without a move of a man after which a game is a draw: 40 moves by each side.
+    pub const QUIET_PLY_LIMIT: u32 = 80;
+
     /// Makes the game with these rules.
     #[must_use]
     pub const fn new(rules: DamaRules) -> Self {
@@ -76,16 +79,16 @@ impl Dama {
         }
     }
 
-    fn decided(&self, position: &Position) -> Option<Outcome> {
+    fn decided(position: &Position) -> Option<Outcome> {
         // Who cannot move has lost, even if the game would be a draw by now.
         if !has_move(position.board(), position.side_to_move()) {
             return Some(Outcome::Win(position.side_to_move().opponent()));
         }
-        self.is_draw(position).then_some(Outcome::Draw)
+        Self::is_draw(position).then_some(Outcome::Draw)
     }
 
-    fn is_draw(&self, position: &Position) -> bool {
-        position.occurrence_count() > 2 || position.quiet_ply_count() >= self.rules.quiet_ply_limit
+    const fn is_draw(position: &Position) -> bool {
+        position.occurrence_count() > 2 || position.quiet_ply_count() >= Self::QUIET_PLY_LIMIT
     }
 }
 
@@ -98,7 +101,7 @@ impl Game for Dama {
     }
 
     fn legal_moves(&self, position: &Position, moves: &mut Vec<Move>) {
-        if !self.is_draw(position) && position.ply() < self.rules.ply_limit {
+        if !Self::is_draw(position) && position.ply() < self.rules.ply_limit {
             find_moves(position.board(), position.side_to_move(), &mut Results::new(moves));
         }
     }
@@ -108,7 +111,7 @@ impl Game for Dama {
     }
 
     fn outcome(&self, position: &Position) -> Option<Outcome> {
-        self.decided(position).or_else(|| (position.ply() >= self.rules.ply_limit).then_some(Outcome::Draw))
+        Self::decided(position).or_else(|| (position.ply() >= self.rules.ply_limit).then_some(Outcome::Draw))
     }
 
     fn side_to_move(&self, position: &Position) -> Side {
@@ -124,7 +127,7 @@ impl Game for Dama {
     }
 
     fn is_cut_off(&self, position: &Position) -> bool {
-        position.ply() >= self.rules.ply_limit && self.decided(position).is_none()
+        position.ply() >= self.rules.ply_limit && Self::decided(position).is_none()
     }
 
     fn format_move(&self, position: &Position, mv: Move) -> String {

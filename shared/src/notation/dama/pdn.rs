@@ -29,39 +29,29 @@ pub struct PdnGame {
 
 /// Why a record is not a game.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum PdnError {
+#[error("line {line}: {reason}")]
+pub struct PdnError {
+    /// Where it is wrong, from 1.
+    pub line: u32,
+    /// What is wrong.
+    pub reason: PdnReason,
+}
+
+/// What is wrong with a record.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum PdnReason {
     /// A comment, tag or variation has no end.
-    #[error("line {line}: {what} without an end")]
-    Unclosed {
-        /// Where it starts.
-        line: u32,
-        /// What it is.
-        what: &'static str,
-    },
+    #[error("{0} without an end")]
+    Unclosed(&'static str),
     /// It is a game of another kind.
-    #[error("line {line}: game type {game_type:?} is not {GAME_TYPE}, Italian draughts")]
-    GameType {
-        /// Where the record starts.
-        line: u32,
-        /// What the record says.
-        game_type: String,
-    },
+    #[error("game type {0:?} is not {GAME_TYPE}, Italian draughts")]
+    GameType(String),
     /// The position that the game starts from is none.
-    #[error("line {line}: tag FEN: {error}")]
-    Fen {
-        /// Where the record starts.
-        line: u32,
-        /// What is wrong with it.
-        error: FenError,
-    },
+    #[error("tag FEN: {0}")]
+    Fen(FenError),
     /// A move is not legal, or not a move.
-    #[error("line {line}: {error}")]
-    Move {
-        /// Where it stands.
-        line: u32,
-        /// What is wrong with it.
-        error: MoveError,
-    },
+    #[error(transparent)]
+    Move(MoveError),
 }
 
 impl PdnGame {
@@ -135,17 +125,19 @@ impl Record {
         if let Some(game_type) = find_tag(&tags, "GameType")
             && game_type.split(',').next().map(str::trim) != Some(GAME_TYPE)
         {
-            return Err(PdnError::GameType { line, game_type: game_type.chars().take(32).collect() });
+            let reason = PdnReason::GameType(game_type.chars().take(32).collect());
+            return Err(PdnError { line, reason });
         }
         let game = Dama::default();
         let start = match find_tag(&tags, "FEN") {
-            Some(text) => fen::read(text).map_err(|error| PdnError::Fen { line, error })?,
+            Some(text) => fen::read(text).map_err(|error| PdnError { line, reason: PdnReason::Fen(error) })?,
             None => game.initial_position(),
         };
         let mut position = start.clone();
         let mut played = Vec::with_capacity(moves.len());
         for (line, text) in moves {
-            let mv = super::find_move(&game, &position, &text).map_err(|error| PdnError::Move { line, error })?;
+            let mv = super::find_move(&game, &position, &text)
+                .map_err(|error| PdnError { line, reason: PdnReason::Move(error) })?;
             game.play(&mut position, mv);
             played.push(mv);
         }

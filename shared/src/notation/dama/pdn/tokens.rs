@@ -1,6 +1,6 @@
 //! The parts of a PDN text: tags, moves and results, with the line of each. Everything else is passed over.
 
-use super::PdnError;
+use super::{PdnError, PdnReason};
 use crate::game::{Outcome, Side};
 
 /// One part of a text.
@@ -40,7 +40,7 @@ impl<'a> Tokens<'a> {
         loop {
             self.skip_while(char::is_whitespace);
             let line = self.line;
-            let unclosed = |what| Some((line, Err(PdnError::Unclosed { line, what })));
+            let unclosed = |what| Some((line, Err(PdnError { line, reason: PdnReason::Unclosed(what) })));
             match self.rest.chars().next()? {
                 '[' => {
                     let Some(text) = self.take_tag() else { return unclosed("a tag") };

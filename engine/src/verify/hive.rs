@@ -1,65 +1,19 @@
-//! `alveare verify`: compares the rules with files of known facts, one JSON object a line.
+//! Facts about Hive, one JSON object a line.
 //!
 //! Moves are compared by what they do (piece, cell, level), not by how they are written.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::io::Write;
-use std::path::PathBuf;
 
-use anyhow::Context;
 use serde::Deserialize;
 use shared::game::Game;
 use shared::game::hive::{Cell, GameType, Hive, HiveRules, Position};
 use shared::notation::uhp::{GameState, GameString};
 
-use crate::GameName;
+use super::{Checked, check_lines, expect};
 
-const FORMATS: &str = "\
-Each line is a JSON object with the kind of game in \"gametype\" and one of these sets of facts:
-  game, targets [[piece, q, r, level] or null for a pass, ...], state, board, last_moved
-      the position after `game` (a UHP GameString); cells are told from the first piece of the game;
-      state, board and last_moved may be missing
-  game, n_legal [count, ...]
-      the number of legal moves before each ply of a game, and after the last one
-  moves [MoveString, ...], first_threefold_ply
-      the ply after which a position has occurred for the third time";
-
-/// Compares legal moves and results with what FILEs say, and shows each difference.
-///
-/// The last line tells how many facts passed and failed; the exit code is 1 if any failed.
-#[derive(Debug, clap::Args)]
-#[command(after_help = FORMATS)]
-pub struct Options {
-    /// The game.
-    #[arg(long, value_enum)]
-    game: GameName,
-    /// Files of facts.
-    #[arg(required = true, value_name = "FILE")]
-    files: Vec<PathBuf>,
-}
-
-/// Checks all lines of all files.
-///
-/// # Errors
-/// If a fact failed, a file cannot be read, or nobody reads what is printed.
-pub fn run(options: &Options, out: &mut impl Write) -> anyhow::Result<()> {
-    let GameName::Hive = options.game;
-    let (mut passed_count, mut failed_count) = (0_u64, 0_u64);
-    for file in &options.files {
-        let text = std::fs::read_to_string(file).with_context(|| format!("read {}", file.display()))?;
-        for (index, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
-            match check_line(line) {
-                Ok(()) => passed_count += 1,
-                Err(difference) => {
-                    failed_count += 1;
-                    writeln!(out, "{}:{}: {difference}", file.display(), index + 1)?;
-                }
-            }
-        }
-    }
-    writeln!(out, "{passed_count} passed, {failed_count} failed")?;
-    anyhow::ensure!(failed_count == 0, "{failed_count} facts differ from the rules");
-    Ok(())
+/// Checks facts, one a line.
+pub fn check_facts(text: &str) -> Vec<Checked> {
+    check_lines(text, check_line)
 }
 
 /// One line of a file; which fields are there tells what it claims.
@@ -82,7 +36,7 @@ struct Facts {
 type Target = (String, i32, i32, u8);
 
 /// Tells a field that is `null` from one that is missing.
-fn present<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<Option<String>>, D::Error> {
+pub fn present<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<Option<String>>, D::Error> {
     Option::deserialize(deserializer).map(Some)
 }
 
@@ -175,10 +129,6 @@ fn check_repetition(hive: &Hive, moves: &[String], first_threefold_ply: usize) -
     expect("ply of the third occurrence", &draw_ply, &Some(first_threefold_ply))
 }
 
-fn expect<T: PartialEq + std::fmt::Debug>(what: &str, found: &T, expected: &T) -> Result<(), String> {
-    if found == expected { Ok(()) } else { Err(format!("{what}: {found:?}, expected {expected:?}")) }
-}
-
 /// Coordinates as the files tell them: the first piece of the game is at (0, 0).
 fn from_first(cell: Cell) -> (i32, i32) {
     (i32::from(cell.q()) - i32::from(Cell::ORIGIN.q()), i32::from(cell.r()) - i32::from(Cell::ORIGIN.r()))
@@ -227,19 +177,5 @@ mod tests {
         {
             assert!(check_line(line).is_err(), "{line}");
         }
-    }
-
-    #[test]
-    fn files_are_counted_and_shown() {
-        let file = std::env::temp_dir().join(format!("alveare-verify-{}.jsonl", std::process::id()));
-        std::fs::write(&file, format!("{{{START},\"n_legal\":[4]}}\n\n{{\"id\":\"bad\",{START},\"n_legal\":[3]}}\n"))
-            .unwrap();
-        let mut out = Vec::new();
-        let options = Options { game: GameName::Hive, files: vec![file.clone()] };
-        let error = run(&options, &mut out).unwrap_err();
-        std::fs::remove_file(&file).unwrap();
-        assert_eq!(error.to_string(), "1 facts differ from the rules");
-        let shown = String::from_utf8(out).unwrap();
-        assert!(shown.ends_with("bad: after 0 plies: 4 legal moves, expected 3\n1 passed, 1 failed\n"), "{shown}");
     }
 }

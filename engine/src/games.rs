@@ -1,0 +1,35 @@
+//! The games that the commands know. Here alone a game is chosen; each command has a file for each game.
+
+use clap::ValueEnum;
+
+use crate::{perft, verify};
+
+/// Which game a command is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum GameName {
+    /// Hive, with or without expansions.
+    Hive,
+    /// Italian draughts.
+    Dama,
+}
+
+impl GameName {
+    /// Returns what `perft` counts from.
+    ///
+    /// # Errors
+    /// [`runtime::exit::UsageError`] for options that do not go with the game, or a position that cannot be.
+    pub fn counted(self, options: &perft::Options) -> anyhow::Result<Box<dyn perft::Counted>> {
+        match self {
+            Self::Hive => perft::hive::open(options),
+            Self::Dama => perft::dama::open(options),
+        }
+    }
+
+    /// Checks the facts of a file about this game.
+    pub fn check_facts(self, text: &str) -> Vec<verify::Checked> {
+        match self {
+            Self::Hive => verify::hive::check_facts(text),
+            Self::Dama => verify::dama::check_facts(text),
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! Counting the ways to play on in Hive.
+
+use anyhow::{Context, ensure};
+use runtime::exit::UsageError;
+use shared::game::Game;
+use shared::game::hive::{GameType, Hive, HiveRules, Position};
+use shared::notation::uhp::{GameString, GameStringError};
+
+use super::{Counted, Options};
+
+struct Start {
+    hive: Hive,
+    position: Position,
+}
+
+/// Returns the position of the options.
+///
+/// # Errors
+/// [`UsageError`] for a position that cannot be reached or is of another type, or options of another game.
+pub fn open(options: &Options) -> anyhow::Result<Box<dyn Counted>> {
+    ensure!(options.count.is_none(), UsageError("--count is for --game dama".to_owned()));
+    let hive = |game_type| {
+        Hive::new(HiveRules { game_type, ply_limit: u32::MAX, repetition_draw: false, queen_first_allowed: false })
+    };
+    let Some(text) = &options.position else {
+        let hive = hive(options.game_type.unwrap_or(GameType::MLP));
+        return Ok(Box::new(Start { position: hive.initial_position(), hive }));
+    };
+    let usage = |error: GameStringError| UsageError(format!("--position: {error}"));
+    let game: GameString = text.parse().map_err(usage)?;
+    let hive = hive(options.game_type.unwrap_or(game.game_type));
+    let (position, _) = game.replay(&hive).map_err(usage).context("read the position")?;
+    Ok(Box::new(Start { hive, position }))
+}
+
+impl Counted for Start {
+    fn heading(&self) -> String {
+        format!("{} after {} plies", self.hive.rules().game_type, self.position.ply())
+    }
+
+    fn count(&self, depth: u32) -> u64 {
+        self.hive.perft(&self.position, depth)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{node_counts, options};
+    use super::*;
+    use crate::games::GameName;
+
+    fn of(game_type: Option<GameType>, position: Option<&str>) -> Options {
+        Options { game_type, position: position.map(str::to_owned), ..options(GameName::Hive) }
+    }
+
+    #[test]
+    fn counts_from_the_start_and_from_a_position() {
+        assert_eq!(node_counts(&of(Some(GameType::default()), None)), ["1", "4", "96", "1440"]);
+        let position = "Base;InProgress;White[1];wA1;bA1 wA1-";
+        assert_eq!(node_counts(&of(None, Some(position)))[..2], ["1", "15"]);
+    }
+
+    #[test]
+    fn a_position_that_cannot_be_reached_is_wrong_usage() {
+        let error = |options| open(&options).err().expect("refused");
+        for text in ["Base+X", "Base;InProgress;White[1];wA1;bA1 wQ-", "Base;InProgress;Black[1];wA1;bA1 wA1-;wA1 wA1"]
+        {
+            let error = error(of(None, Some(text)));
+            assert!(error.chain().any(|cause| cause.is::<UsageError>()), "{text}: {error:#}");
+        }
+        let error = error(of(Some(GameType::MLP), Some("Base")));
+        assert!(format!("{error:#}").contains("cannot be replayed as Base+MLP"), "{error:#}");
+    }
+}

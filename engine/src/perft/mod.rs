@@ -1,0 +1,100 @@
+//! `alveare perft`: counts the ways to play on, to compare rules and speed with other programs.
+
+pub mod dama;
+pub mod hive;
+
+use std::io::Write;
+use std::time::Instant;
+
+use clap::ValueEnum;
+use shared::game::dama::Counting;
+use shared::game::hive::GameType;
+
+use crate::games::GameName;
+
+/// Counts the ways to play on for 1, 2, ... plies, with the time that each count took.
+///
+/// Finished games have no continuation, a forced pass is a ply, and repetitions are no draws, as in all published
+/// tables.
+#[derive(Debug, clap::Args)]
+pub struct Options {
+    /// The game.
+    #[arg(long, value_enum)]
+    pub game: GameName,
+    /// Hive: expansions in play, Base, or Base+ and some of M, L, P. The default is that of --position, else Base+MLP.
+    #[arg(long = "type", value_name = "TYPE")]
+    pub game_type: Option<GameType>,
+    /// Draughts: what counts as one move. The default is paths.
+    #[arg(long, value_enum)]
+    pub count: Option<Count>,
+    /// Greatest number of plies.
+    #[arg(long, default_value_t = 4, value_parser = clap::value_parser!(u32).range(0..=99))]
+    pub depth: u32,
+    /// Where to start: Hive, a UHP GameString `Base;InProgress;White[2];wS1;bS1 wS1-`; draughts, a FEN
+    /// `W:W21,K7,30:BK3,12,14`. The default is the start of a game.
+    #[arg(long, value_name = "POSITION")]
+    pub position: Option<String>,
+}
+
+/// What counts as one move of draughts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Count {
+    /// Every way to jump, as in published tables.
+    Paths,
+    /// Ways that lead to the same position are one.
+    Results,
+}
+
+impl From<Count> for Counting {
+    fn from(count: Count) -> Self {
+        match count {
+            Count::Paths => Self::Paths,
+            Count::Results => Self::Results,
+        }
+    }
+}
+
+/// A position from which ways to play on are counted.
+pub trait Counted {
+    /// Returns what is counted from, in words.
+    fn heading(&self) -> String;
+    /// Returns the number of ways to play on for exactly `depth` plies.
+    fn count(&self, depth: u32) -> u64;
+}
+
+/// Prints a line a depth.
+///
+/// # Errors
+/// [`runtime::exit::UsageError`] for a position that cannot be; else if nobody reads what is printed.
+pub fn run(options: &Options, out: &mut impl Write) -> anyhow::Result<()> {
+    let counted = options.game.counted(options)?;
+    writeln!(out, "{}", counted.heading())?;
+    writeln!(out, "{:>5} {:>18} {:>10} {:>14}", "depth", "nodes", "seconds", "nodes/s")?;
+    for depth in 0..=options.depth {
+        let started = Instant::now();
+        let node_count = counted.count(depth);
+        let seconds = started.elapsed().as_secs_f64();
+        let rate = node_count as f64 / seconds.max(1e-9);
+        writeln!(out, "{depth:>5} {node_count:>18} {seconds:>10.3} {rate:>14.0}")?;
+        out.flush()?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Counts with the options of a command line. Returns the numbers of nodes.
+    pub fn node_counts(options: &Options) -> Vec<String> {
+        let mut out = Vec::new();
+        run(options, &mut out).unwrap();
+        let text = String::from_utf8(out).unwrap();
+        text.lines().skip(2).map(|line| line.split_whitespace().nth(1).unwrap().to_owned()).collect()
+    }
+
+    /// Options without a position.
+    pub fn options(game: GameName) -> Options {
+        Options { game, game_type: None, count: None, depth: 3, position: None }
+    }
+}

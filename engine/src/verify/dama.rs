@@ -1,0 +1,207 @@
+//! Facts about Italian draughts: legal moves with all ways to make them, lines of moves, and whole games as PDN.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::Deserialize;
+use shared::game::dama::{Dama, Move, Position, Square};
+use shared::game::{Game, Outcome, Side};
+use shared::notation::dama::{fen, find_move, format_move, format_route, pdn};
+
+use super::{Checked, check_lines, expect};
+
+/// Checks a file: PDN, or facts one a line.
+pub fn check_facts(text: &str) -> Vec<Checked> {
+    if text.trim_start().starts_with('{') {
+        return check_lines(text, check_line);
+    }
+    let check = |game: Result<_, pdn::PdnError>| {
+        game.map(|_: pdn::PdnGame| ()).map_err(|error| (error.line as usize, error.reason.to_string()))
+    };
+    pdn::read(text).map(check).collect()
+}
+
+/// One line of a file; which fields are there tells what it claims.
+#[derive(Debug, Deserialize)]
+struct Facts {
+    id: Option<String>,
+    fen: String,
+    #[serde(default)]
+    quiet: u32,
+    moves: Option<Vec<MoveFacts>>,
+    legal: Option<Vec<String>>,
+    #[serde(alias = "n_results")]
+    results: Option<usize>,
+    #[serde(default)]
+    illegal: Vec<String>,
+    #[serde(default)]
+    after: BTreeMap<String, String>,
+    #[serde(default, deserialize_with = "super::hive::present")]
+    over: Option<Option<String>>,
+    #[serde(default)]
+    steps: Vec<Step>,
+}
+
+#[derive(Debug, Deserialize)]
+struct MoveFacts {
+    #[serde(rename = "move")]
+    text: String,
+    captured: Vec<u8>,
+    promotes: bool,
+    after: String,
+    after_quiet: u32,
+}
+
+#[derive(Debug, Deserialize)]
+struct Step {
+    #[serde(rename = "move")]
+    text: String,
+    fen: String,
+    quiet: u32,
+    occurrence: u32,
+    result: Option<String>,
+}
+
+fn check_line(line: &str) -> Result<(), String> {
+    let facts: Facts = serde_json::from_str(line).map_err(|error| format!("not a line of facts: {error}"))?;
+    check(&facts).map_err(|difference| match &facts.id {
+        Some(id) => format!("{id}: {difference}"),
+        None => difference,
+    })
+}
+
+fn check(facts: &Facts) -> Result<(), String> {
+    let read = fen::read(&facts.fen).map_err(|error| error.to_string())?;
+    let position = Position::new(*read.board(), read.side_to_move(), facts.quiet);
+    let ways = ways(&position);
+    let listed = facts.moves.as_ref().map(|moves| moves.iter().map(|facts| facts.text.clone()).collect());
+    for texts in listed.iter().chain(&facts.legal) {
+        check_texts(&ways, texts)?;
+    }
+    if let Some(results) = facts.results {
+        expect("number of results", &ways.values().collect::<BTreeSet<_>>().len(), &results)?;
+    }
+    if let Some(over) = &facts.over {
+        expect("result", &result(&position), over)?;
+    }
+    for facts in facts.moves.iter().flatten() {
+        check_move(&position, ways[&facts.text], facts)?;
+    }
+    for (text, expected) in &facts.after {
+        let mv = *ways.get(text).ok_or_else(|| format!("{text} is not legal"))?;
+        expect(&format!("after {text}"), &fen_of(&play(&position, mv)), expected)?;
+    }
+    for text in &facts.illegal {
+        // Start and end alone may name a longer capture; that is another way to write it.
+        if ways.contains_key(text) {
+            return Err(format!("{text} is legal"));
+        }
+    }
+    check_steps(position, &facts.steps)
+}
+
+/// Every way to make each legal move, with all squares visited, and the move.
+fn ways(position: &Position) -> BTreeMap<String, Move> {
+    let dama = Dama::default();
+    let routes = dama.routes(position);
+    if !routes.is_empty() {
+        return routes.iter().map(|route| (format_route(route), route.mv)).collect();
+    }
+    let mut moves = Vec::new();
+    dama.legal_moves(position, &mut moves);
+    moves.iter().map(|mv| (format_move(&dama, position, *mv), *mv)).collect()
+}
+
+fn check_texts(ways: &BTreeMap<String, Move>, texts: &[String]) -> Result<(), String> {
+    let (found, expected): (BTreeSet<_>, BTreeSet<_>) = (ways.keys().collect(), texts.iter().collect());
+    if found == expected {
+        return Ok(());
+    }
+    let list =
+        |one: &BTreeSet<&String>, other| one.difference(other).map(|text| text.as_str()).collect::<Vec<_>>().join(", ");
+    Err(format!("legal moves: missing [{}], extra [{}]", list(&expected, &found), list(&found, &expected)))
+}
+
+fn check_move(position: &Position, mv: Move, facts: &MoveFacts) -> Result<(), String> {
+    let named = |what: &str| format!("{what} of {}", facts.text);
+    let captured: BTreeSet<u8> = Square::of_set(mv.captured()).map(Square::number).collect();
+    expect(&named("pieces taken"), &captured, &facts.captured.iter().copied().collect())?;
+    let after = play(position, mv);
+    let kings = |position: &Position| position.board().kings(position.side_to_move());
+    let was_king = kings(position) & mv.source().bit() != 0;
+    let is_king = after.board().kings(position.side_to_move()) & mv.target().bit() != 0;
+    expect(&named("promotion"), &(is_king && !was_king), &facts.promotes)?;
+    expect(&named("position after it"), &fen_of(&after), &facts.after)?;
+    expect(&named("quiet plies after it"), &after.quiet_ply_count(), &facts.after_quiet)
+}
+
+fn check_steps(mut position: Position, steps: &[Step]) -> Result<(), String> {
+    for step in steps {
+        let mv = find_move(&Dama::default(), &position, &step.text).map_err(|error| error.to_string())?;
+        position = play(&position, mv);
+        let named = |what: &str| format!("{what} after {}", step.text);
+        expect(&named("position"), &fen_of(&position), &step.fen)?;
+        expect(&named("quiet plies"), &position.quiet_ply_count(), &step.quiet)?;
+        expect(&named("occurrences"), &position.occurrence_count(), &step.occurrence)?;
+        expect(&named("result"), &result(&position), &step.result)?;
+    }
+    Ok(())
+}
+
+fn play(position: &Position, mv: Move) -> Position {
+    let mut after = position.clone();
+    Dama::default().play(&mut after, mv);
+    after
+}
+
+fn fen_of(position: &Position) -> String {
+    fen::write(position.board(), position.side_to_move())
+}
+
+fn result(position: &Position) -> Option<String> {
+    let text = match Dama::default().outcome(position)? {
+        Outcome::Win(Side::White) => "1-0",
+        Outcome::Win(Side::Black) => "0-1",
+        Outcome::Draw => "1/2-1/2",
+    };
+    Some(text.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check_facts_of(facts: &str) -> Result<(), String> {
+        check_line(&format!(r#"{{"fen":"W:W21,K30:B26,25","quiet":3,{facts}}}"#))
+    }
+
+    #[test]
+    fn facts_pass_and_fail() {
+        let mv = r#"{"move":"30-27","captured":[],"promotes":false,"after":"B:W21,K27:B25,26","after_quiet":4}"#;
+        let cases = [
+            (r#""legal":["21-17"]"#.to_owned(), "legal moves: missing [], extra [21-18, 30-27]"),
+            (format!(r#""moves":[{mv}]"#), "missing [], extra [21-17, 21-18]"),
+            (r#""results":9"#.to_owned(), "number of results: 3, expected 9"),
+            (r#""over":"1-0""#.to_owned(), "result: None, expected Some(\"1-0\")"),
+            (r#""illegal":["21-17","21-18"]"#.to_owned(), "21-17 is legal"),
+            (r#""after":{"21-17":"B"}"#.to_owned(), "after 21-17: \"B:W17,K30:B25,26\", expected \"B\""),
+            (r#""after":{"1-5":"B"}"#.to_owned(), "1-5 is not legal"),
+            (
+                r#""steps":[{"move":"30-27","fen":"B:W21,K27:B25,26","quiet":9,"occurrence":1,"result":null}]"#
+                    .to_owned(),
+                "quiet plies after 30-27: 4, expected 9",
+            ),
+        ];
+        for (facts, difference) in cases {
+            let found = check_facts_of(&facts).unwrap_err();
+            assert!(found.contains(difference), "{facts}: {found}");
+        }
+        assert_eq!(check_facts_of(r#""legal":["21-17","21-18","30-27"],"results":3,"illegal":["30-26"]"#), Ok(()));
+    }
+
+    #[test]
+    fn games_are_checked() {
+        assert_eq!(check_facts("1. 21-17 12-15 *\n\n[Event \"x\"]\n1. 21-17 12-15\n1-0\n"), [Ok(()), Ok(())]);
+        let wrong = check_facts("[Event \"x\"]\n1. 21-17\n12-14 1-0\n");
+        assert_eq!(wrong, [Err((3, "illegal move \"12-14\" at ply 1".to_owned()))]);
+    }
+}

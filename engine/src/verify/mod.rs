@@ -1,0 +1,107 @@
+//! `alveare verify`: compares the rules with files of known facts.
+
+pub mod dama;
+pub mod hive;
+
+use std::io::Write;
+use std::path::PathBuf;
+
+use anyhow::Context;
+
+use crate::games::GameName;
+
+const FORMATS: &str = "\
+Hive: each line is a JSON object with the kind of game in \"gametype\" and one of these sets of facts:
+  game, targets [[piece, q, r, level] or null for a pass, ...], state, board, last_moved
+      the position after `game` (a UHP GameString); cells are told from the first piece of the game;
+      state, board and last_moved may be missing
+  game, n_legal [count, ...]
+      the number of legal moves before each ply of a game, and after the last one
+  moves [MoveString, ...], first_threefold_ply
+      the ply after which a position has occurred for the third time
+
+Draughts: a file of PDN, whose games must be legal, or lines with a JSON object of the position in \"fen\", the plies
+since the last capture or move of a man in \"quiet\" (0 if missing), and some of these facts:
+  moves [{move, captured, promotes, after, after_quiet}, ...] or legal [move, ...]
+      all ways to move, captures with all squares visited, and what each does
+  results, n_results
+      the number of different positions that they lead to
+  illegal [move, ...]; after {move: fen, ...}; over: null, \"1-0\" or \"0-1\"
+      moves that are none; positions reached; the result
+  steps [{move, fen, quiet, occurrence, result}, ...]
+      a line of moves: the position after each, how often it has come up, and the result";
+
+/// Compares legal moves and results with what FILEs say, and shows each difference.
+///
+/// The last line tells how many facts passed and failed; the exit code is 1 if any failed.
+#[derive(Debug, clap::Args)]
+#[command(after_help = FORMATS)]
+pub struct Options {
+    /// The game.
+    #[arg(long, value_enum)]
+    game: GameName,
+    /// Files of facts.
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<PathBuf>,
+}
+
+/// Whether one fact agrees with the rules; if not, its line in the file and the difference.
+pub type Checked = Result<(), (usize, String)>;
+
+/// Checks all facts of all files.
+///
+/// # Errors
+/// If a fact failed, a file cannot be read, or nobody reads what is printed.
+pub fn run(options: &Options, out: &mut impl Write) -> anyhow::Result<()> {
+    let (mut passed_count, mut failed_count) = (0_u64, 0_u64);
+    for file in &options.files {
+        let text = std::fs::read_to_string(file).with_context(|| format!("read {}", file.display()))?;
+        for checked in options.game.check_facts(&text) {
+            match checked {
+                Ok(()) => passed_count += 1,
+                Err((line, difference)) => {
+                    failed_count += 1;
+                    writeln!(out, "{}:{line}: {difference}", file.display())?;
+                }
+            }
+        }
+    }
+    writeln!(out, "{passed_count} passed, {failed_count} failed")?;
+    anyhow::ensure!(failed_count == 0, "{failed_count} facts differ from the rules");
+    Ok(())
+}
+
+/// Checks a text line by line; blank lines are passed over.
+fn check_lines(text: &str, check: impl Fn(&str) -> Result<(), String>) -> Vec<Checked> {
+    let lines = (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty());
+    lines.map(|(number, line)| check(line).map_err(|difference| (number, difference))).collect()
+}
+
+fn expect<T: PartialEq + std::fmt::Debug>(what: &str, found: &T, expected: &T) -> Result<(), String> {
+    if found == expected { Ok(()) } else { Err(format!("{what}: {found:?}, expected {expected:?}")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_are_counted_and_shown() {
+        let facts = r#""gametype":"Base","game":"Base;NotStarted;White[1]""#;
+        let hive = format!("{{{facts},\"n_legal\":[4]}}\n\n{{\"id\":\"bad\",{facts},\"n_legal\":[3]}}\n");
+        let dama = "{\"fen\":\"W:W21:B\",\"results\":2}\n\n{\"id\":\"bad\",\"fen\":\"W:W21:B\",\"results\":3}\n";
+        for (game, text, difference) in [
+            (GameName::Hive, &hive[..], "after 0 plies: 4 legal moves, expected 3"),
+            (GameName::Dama, dama, "number of results: 2, expected 3"),
+        ] {
+            let file = tempfile::NamedTempFile::new().unwrap();
+            std::fs::write(&file, text).unwrap();
+            let mut out = Vec::new();
+            let options = Options { game, files: vec![file.path().to_owned()] };
+            let error = run(&options, &mut out).unwrap_err();
+            assert_eq!(error.to_string(), "1 facts differ from the rules");
+            let shown = String::from_utf8(out).unwrap();
+            assert!(shown.ends_with(&format!(":3: bad: {difference}\n1 passed, 1 failed\n")), "{shown}");
+        }
+    }
+}
