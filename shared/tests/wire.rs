@@ -2,7 +2,9 @@
 
 use proptest::prelude::*;
 use prost::Message;
+use shared::encoding::dama::PolicyCoding;
 use shared::game::catalog::GameSpec;
+use shared::game::dama::DamaRules;
 use shared::game::hive::HiveRules;
 use shared::record::{PlyRecord, PolicyTarget};
 use shared::search::SearchSettings;
@@ -133,6 +135,21 @@ fn tic_tac_toe_is_named_and_nothing_is_not() {
     let spec = GameSpec::TicTacToe {};
     assert_eq!(game_spec_from_proto(&game_spec_to_proto(&spec)), Ok(spec));
     assert_eq!(game_spec_from_proto(&proto::GameSpec { game: None }), Err(WireError::Missing("game")));
+}
+
+#[test]
+fn dama_survives_the_wire_and_is_checked() {
+    for policy in [PolicyCoding::Lossless, PolicyCoding::From4] {
+        let spec = GameSpec::Dama { rules: DamaRules { ply_limit: 120 }, policy };
+        assert_eq!(game_spec_from_proto(&game_spec_to_proto(&spec)), Ok(spec));
+    }
+    let error_of = |ply_limit, policy| {
+        let dama = proto::DamaSpec { ply_limit, policy };
+        let spec = proto::GameSpec { game: Some(proto::game_spec::Game::Dama(dama)) };
+        game_spec_from_proto(&spec).expect_err("impossible").to_string()
+    };
+    assert_eq!(error_of(300, 7), "policy: there is no coding 7");
+    assert_eq!(error_of(0, 1), "game.ply_limit: 0 is below 1");
 }
 
 #[test]

@@ -3,6 +3,7 @@
 //! One contract, [`Encoding`], and the ragged batch of positions that a network reads, [`NetworkInput`].
 //! Nothing here evaluates anything.
 
+pub mod dama;
 pub mod hive;
 mod input;
 pub mod tictactoe;
@@ -65,6 +66,8 @@ pub enum Neighbourhood {
     Square,
     /// The six around a hexagon: column and row are axial coordinates.
     Hexagon,
+    /// The four at the corners of a square: the next squares of the same colour.
+    Diagonal,
 }
 
 impl Neighbourhood {
@@ -74,6 +77,7 @@ impl Neighbourhood {
         match self {
             Self::Square => &[(-1, -1), (-1, 0), (-1, 1), (0, -1), (0, 1), (1, -1), (1, 0), (1, 1)],
             Self::Hexagon => &[(-1, 0), (-1, 1), (0, -1), (0, 1), (1, -1), (1, 0)],
+            Self::Diagonal => &[(-1, -1), (-1, 1), (1, -1), (1, 1)],
         }
     }
 }
@@ -114,6 +118,11 @@ pub trait Encoding: Clone + Send + Sync + 'static {
     fn plane_shape(&self) -> PlaneShape;
     /// Returns A, the number of policy indices, at most 65,535.
     fn policy_size(&self) -> usize;
+    /// Returns whether different legal moves always have different policy indices. Where they have not, visits of moves
+    /// that share an index are learned as one number, and its share goes to them in equal parts.
+    fn is_one_to_one(&self) -> bool {
+        true
+    }
     /// Returns the number of kinds a [`MoveCells::Placement`] may name.
     fn placement_kinds(&self) -> usize;
     /// Returns the number of symmetries, the identity included.
@@ -132,7 +141,8 @@ pub trait Encoding: Clone + Send + Sync + 'static {
 
     /// Writes the planes, f32 [C, H, W], into `planes` (`plane_shape().len()` numbers, whatever they held before).
     fn encode(&self, position: &Pos<Self>, planes: &mut [f32]);
-    /// Appends the policy index of each of `moves` (legal in `position`), in their order. One-to-one on legal moves.
+    /// Appends the policy index of each of `moves` (legal in `position`), in their order. One-to-one on legal moves,
+    /// unless [`Self::is_one_to_one`] says otherwise.
     fn policy_indices(&self, position: &Pos<Self>, moves: &[Mv<Self>], policy_indices: &mut Vec<u16>);
     /// Appends the cells of the planes that each policy index touches in `position`.
     ///

@@ -2,9 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::dama::{Dama, DamaRules};
 use super::hive::{GameType, Hive, HiveRules};
 use super::tictactoe::TicTacToe;
 use crate::encoding::Encoding;
+use crate::encoding::dama::{DamaEncoding, PolicyCoding};
 use crate::encoding::hive::HiveEncoding;
 use crate::encoding::tictactoe::TicTacToeEncoding;
 
@@ -18,6 +20,13 @@ pub enum GameSpec {
         rules: HiveRules,
         /// Side of the square of cells that the network sees, 8..=32.
         frame: u8,
+    },
+    /// Italian draughts.
+    Dama {
+        /// Which draughts.
+        rules: DamaRules,
+        /// How moves are numbered.
+        policy: PolicyCoding,
     },
     /// Tic-tac-toe, the smallest example.
     TicTacToe {},
@@ -38,6 +47,12 @@ enum WrittenSpec {
         queen_first_allowed: bool,
         #[serde(default = "default_frame")]
         frame: u8,
+    },
+    Dama {
+        #[serde(default = "default_dama_ply_limit")]
+        ply_limit: u32,
+        #[serde(default)]
+        policy: PolicyCoding,
     },
     TicTacToe {},
 }
@@ -62,12 +77,17 @@ fn default_frame() -> u8 {
     HiveEncoding::FRAME_DEFAULT
 }
 
+fn default_dama_ply_limit() -> u32 {
+    DamaRules::default().ply_limit
+}
+
 impl From<WrittenSpec> for GameSpec {
     fn from(written: WrittenSpec) -> Self {
         match written {
             WrittenSpec::Hive { game_type, ply_limit, repetition_draw, queen_first_allowed, frame } => {
                 Self::Hive { rules: HiveRules { game_type, ply_limit, repetition_draw, queen_first_allowed }, frame }
             }
+            WrittenSpec::Dama { ply_limit, policy } => Self::Dama { rules: DamaRules { ply_limit }, policy },
             WrittenSpec::TicTacToe {} => Self::TicTacToe {},
         }
     }
@@ -80,6 +100,7 @@ impl From<GameSpec> for WrittenSpec {
                 rules: HiveRules { game_type, ply_limit, repetition_draw, queen_first_allowed },
                 frame,
             } => Self::Hive { game_type, ply_limit, repetition_draw, queen_first_allowed, frame },
+            GameSpec::Dama { rules: DamaRules { ply_limit }, policy } => Self::Dama { ply_limit, policy },
             GameSpec::TicTacToe {} => Self::TicTacToe {},
         }
     }
@@ -113,7 +134,8 @@ impl GameSpec {
         match *self {
             Self::Hive { frame, .. } if !HiveEncoding::FRAMES.contains(&frame) => Err(GameSpecError::Frame(frame)),
             Self::Hive { rules, .. } if rules.ply_limit == 0 => Err(GameSpecError::PlyLimit(rules.ply_limit)),
-            Self::Hive { .. } | Self::TicTacToe {} => Ok(()),
+            Self::Dama { rules, .. } if rules.ply_limit == 0 => Err(GameSpecError::PlyLimit(rules.ply_limit)),
+            Self::Hive { .. } | Self::Dama { .. } | Self::TicTacToe {} => Ok(()),
         }
     }
 
@@ -125,6 +147,7 @@ impl GameSpec {
         self.check()?;
         Ok(match *self {
             Self::Hive { rules, frame } => visitor.visit(HiveEncoding::new(Hive::new(rules), frame)),
+            Self::Dama { rules, policy } => visitor.visit(DamaEncoding::new(Dama::new(rules), policy)),
             Self::TicTacToe {} => visitor.visit(TicTacToeEncoding::new(TicTacToe)),
         })
     }
@@ -143,6 +166,8 @@ mod tests {
         let spec = GameSpec::Hive { rules: HiveRules::default(), frame: 16 };
         assert_eq!(read(r#"{"name":"hive"}"#), Ok(spec));
         assert_eq!(read(r#"{"name":"tictactoe"}"#), Ok(GameSpec::TicTacToe {}));
+        let spec = GameSpec::Dama { rules: DamaRules::default(), policy: PolicyCoding::Lossless };
+        assert_eq!(read(r#"{"name":"dama"}"#), Ok(spec));
     }
 
     #[test]
@@ -152,6 +177,10 @@ mod tests {
         let json = serde_json::to_string(&spec).expect("plain numbers and text");
         assert!(json.starts_with(r#"{"name":"hive","game_type":"Base","ply_limit":90"#), "{json}");
         assert_eq!(read(&json), Ok(spec));
+        let spec = GameSpec::Dama { rules: DamaRules { ply_limit: 90 }, policy: PolicyCoding::From4 };
+        let json = serde_json::to_string(&spec).expect("plain numbers and text");
+        assert_eq!(json, r#"{"name":"dama","ply_limit":90,"policy":"from4"}"#);
+        assert_eq!(read(&json), Ok(spec));
     }
 
     #[test]
@@ -160,6 +189,9 @@ mod tests {
         assert!(wrong(r#"{"name":"hive","frames":16}"#).contains("unknown field `frames`"));
         assert!(wrong(r#"{"name":"hive","game_type":"Base+Z"}"#).contains("Base+Z"));
         assert!(wrong(r#"{"name":"chess"}"#).contains("chess"));
+        assert!(wrong(r#"{"name":"dama","policy":"from5"}"#).contains("from5"));
+        let spec = GameSpec::Dama { rules: DamaRules { ply_limit: 0 }, policy: PolicyCoding::Lossless };
+        assert_eq!(spec.check(), Err(GameSpecError::PlyLimit(0)));
         let spec = |frame| GameSpec::Hive { rules: HiveRules::default(), frame };
         assert_eq!(spec(7).check(), Err(GameSpecError::Frame(7)));
         assert_eq!(spec(33).check(), Err(GameSpecError::Frame(33)));

@@ -46,6 +46,8 @@ pub struct SampleScratch<E: Encoding> {
     policy_indices: Vec<u16>,
     /// Visits of each policy index, all 0 between samples.
     visits: Vec<u16>,
+    /// How many legal moves have each policy index, all 0 between samples.
+    sharer_counts: Vec<u16>,
     shares: Vec<f32>,
 }
 
@@ -58,6 +60,7 @@ impl<E: Encoding> SampleScratch<E> {
             moves: Vec::new(),
             policy_indices: Vec::new(),
             visits: vec![0; encoding.policy_size()],
+            sharer_counts: vec![0; encoding.policy_size()],
             shares: Vec::new(),
         }
     }
@@ -103,24 +106,29 @@ fn list_indices<E: Encoding>(encoding: &E, scratch: &mut SampleScratch<E>) {
     encoding.policy_indices(&scratch.position, &scratch.moves, &mut scratch.policy_indices);
 }
 
-/// Turns the visits of the target into shares of the legal moves, in the order of `policy_indices`.
-fn share_visits<E: Encoding>(policy_target: &[u8], scratch: &mut SampleScratch<E>) -> Result<(), SampleError> {
+/// Turns the visits of the target into shares of the legal moves, in the order of `policy_indices`. Moves that share
+/// an index share its visits in equal parts.
+fn share_visits(policy_target: &[u8], scratch: &mut SampleScratch<impl Encoding>) -> Result<(), SampleError> {
+    let SampleScratch { policy_indices, visits, sharer_counts, shares, .. } = scratch;
     let pairs = pairs_of(policy_target)?;
-    let mut visit_sum = 0;
+    policy_indices.iter().for_each(|index| sharer_counts[usize::from(*index)] += 1);
+    let (mut visit_sum, mut legal_sum) = (0, 0);
     for (index, count) in pairs {
         visit_sum += u32::from(count);
-        if let Some(visits) = scratch.visits.get_mut(usize::from(index)) {
-            *visits = count;
+        let is_legal = sharer_counts.get(usize::from(index)).is_some_and(|sharers| *sharers > 0);
+        if is_legal && visits[usize::from(index)] == 0 {
+            visits[usize::from(index)] = count;
+            legal_sum += u32::from(count);
         }
     }
-    scratch.shares.clear();
-    let visits = scratch.policy_indices.iter().map(|index| scratch.visits[usize::from(*index)]);
-    let legal_sum: u32 = visits.clone().map(u32::from).sum();
-    scratch.shares.extend(visits.map(|count| f32::from(count) / legal_sum.max(1) as f32));
-    for (index, _) in pairs_of(policy_target)? {
-        if let Some(visits) = scratch.visits.get_mut(usize::from(index)) {
-            *visits = 0;
-        }
+    shares.clear();
+    shares.extend(policy_indices.iter().map(|index| {
+        let (count, sharers) = (visits[usize::from(*index)], sharer_counts[usize::from(*index)]);
+        f32::from(count) / (legal_sum.max(1) * u32::from(sharers)) as f32
+    }));
+    for index in policy_indices {
+        visits[usize::from(*index)] = 0;
+        sharer_counts[usize::from(*index)] = 0;
     }
     match visit_sum {
         0 => Err(PolicyTargetError::NoVisits.into()),

@@ -27,15 +27,21 @@ impl PolicyTarget {
     /// Most moves a target may name.
     pub const MOVE_COUNT_MAX: usize = 4096;
 
-    /// Makes the target from (policy index, visit count) in any order. Unvisited moves are left out.
+    /// Makes the target from (policy index, visit count) in any order. Unvisited moves are left out, and moves that
+    /// share an index are counted together.
     ///
     /// If a count is above 65,535 all are scaled down by the same factor; none that was visited becomes 0.
     ///
     /// # Errors
-    /// [`PolicyTargetError`] if an index occurs twice, nothing was visited, or there are too many moves.
+    /// [`PolicyTargetError`] if nothing was visited, or there are too many moves.
     pub fn from_visits(visits: impl IntoIterator<Item = (u16, u32)>) -> Result<Self, PolicyTargetError> {
         let mut visits: Vec<(u16, u32)> = visits.into_iter().filter(|(_, count)| *count > 0).collect();
         visits.sort_unstable();
+        visits.dedup_by(|next, kept| {
+            let is_same = next.0 == kept.0;
+            kept.1 = kept.1.saturating_add(if is_same { next.1 } else { 0 });
+            is_same
+        });
         let largest = u64::from(visits.iter().map(|(_, count)| *count).max().unwrap_or(0));
         let limit = u64::from(u16::MAX);
         let scaled = |count: u32| {

@@ -3,7 +3,9 @@
 use proto::game_spec::Game;
 
 use super::WireError;
+use crate::encoding::dama::PolicyCoding;
 use crate::game::catalog::GameSpec;
+use crate::game::dama::DamaRules;
 use crate::game::hive::{GameTypeError, HiveRules};
 
 /// Returns the message for a game.
@@ -17,6 +19,13 @@ pub fn game_spec_to_proto(spec: &GameSpec) -> proto::GameSpec {
             queen_first_allowed: rules.queen_first_allowed,
             frame: u32::from(*frame),
         }),
+        GameSpec::Dama { rules, policy } => {
+            let policy = match policy {
+                PolicyCoding::Lossless => proto::DamaPolicy::Lossless,
+                PolicyCoding::From4 => proto::DamaPolicy::From4,
+            };
+            Game::Dama(proto::DamaSpec { ply_limit: rules.ply_limit, policy: policy.into() })
+        }
         GameSpec::TicTacToe {} => Game::TicTacToe(proto::TicTacToeSpec {}),
     };
     proto::GameSpec { game: Some(game) }
@@ -29,6 +38,7 @@ pub fn game_spec_to_proto(spec: &GameSpec) -> proto::GameSpec {
 pub fn game_spec_from_proto(message: &proto::GameSpec) -> Result<GameSpec, WireError> {
     let spec = match message.game.as_ref().ok_or(WireError::Missing("game"))? {
         Game::Hive(hive) => hive_from_proto(hive)?,
+        Game::Dama(dama) => dama_from_proto(*dama)?,
         Game::TicTacToe(_) => GameSpec::TicTacToe {},
     };
     spec.check()?;
@@ -47,4 +57,15 @@ fn hive_from_proto(message: &proto::HiveSpec) -> Result<GameSpec, WireError> {
         queen_first_allowed: message.queen_first_allowed,
     };
     Ok(GameSpec::Hive { rules, frame })
+}
+
+fn dama_from_proto(message: proto::DamaSpec) -> Result<GameSpec, WireError> {
+    let policy = match message.policy() {
+        proto::DamaPolicy::Lossless => PolicyCoding::Lossless,
+        proto::DamaPolicy::From4 => PolicyCoding::From4,
+        proto::DamaPolicy::Unspecified => {
+            return Err(WireError::invalid("policy", format!("there is no coding {}", message.policy)));
+        }
+    };
+    Ok(GameSpec::Dama { rules: DamaRules { ply_limit: message.ply_limit }, policy })
 }
