@@ -28,7 +28,9 @@ pub fn encoding_of(spec: &GameSpec) -> anyhow::Result<HiveEncoding> {
             let rules = HiveRules { ply_limit: u32::MAX, repetition_draw: false, ..rules };
             Ok(HiveEncoding::new(Hive::new(rules), frame))
         }
-        GameSpec::TicTacToe {} => anyhow::bail!("game.name: people's games are read of Hive alone"),
+        GameSpec::Dama { .. } | GameSpec::TicTacToe {} => {
+            anyhow::bail!("game.name: people's games are read of Hive alone")
+        }
     }
 }
 
