@@ -81,6 +81,12 @@ pub struct RunConfig {
     pub start_network: Option<PathBuf>,
 }
 
+/// Longest random opening of a gate: longer ones end many a game before the players begin.
+const OPENING_PLIES_MAX: usize = 40;
+/// Most threads of one evaluation or step.
+const THREADS_MAX: usize = 1024;
+/// Most positions a step: more would not fit a GPU.
+const BATCH_SIZE_MAX: usize = 65_536;
 /// Longest lease: a game of a worker that vanished must not wait for ever.
 const LEASE_MAX: Duration = Duration::from_secs(24 * 60 * 60);
 
@@ -279,6 +285,16 @@ impl LearnerConfig {
         for (key, count) in counts {
             require(count >= 1, key, || "is too small".to_owned())?;
         }
+        let bounded = [
+            ("gate.opening_plies", self.gate.opening_plies as usize, OPENING_PLIES_MAX),
+            ("inference.threads", self.inference.threads, THREADS_MAX),
+            ("training.threads", self.training.threads, THREADS_MAX),
+            ("training.batch_size", self.training.batch_size as usize, BATCH_SIZE_MAX),
+        ];
+        for (key, value, max) in bounded {
+            require(value <= max, key, || format!("{value} is above {max}"))?;
+        }
+        require(!self.run.dir.as_os_str().is_empty(), "run.dir", || "names no folder".to_owned())?;
         require(self.gate.game_count.is_multiple_of(2), "gate.game_count", || {
             format!("{} is odd: games come in pairs", self.gate.game_count)
         })?;
@@ -350,6 +366,9 @@ mod tests {
         assert_eq!(change(|config| config.self_play.search.exploration = -1.0), "self_play.search.exploration");
         assert_eq!(change(|config| config.gate.search.leaves_per_game = 0), "gate.search.leaves_per_game");
         assert_eq!(change(|config| config.network.filters = 0), "network.filters");
+        assert_eq!(change(|config| config.gate.opening_plies = 1000), "gate.opening_plies");
+        assert_eq!(change(|config| config.training.batch_size = 1 << 20), "training.batch_size");
+        assert_eq!(change(|config| config.run.dir = PathBuf::new()), "run.dir");
         assert_eq!(change(|config| config.server.lease = Duration::MAX), "server.lease");
     }
 }
