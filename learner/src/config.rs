@@ -219,13 +219,19 @@ pub struct TrainingConfig {
 }
 
 /// What the network learns from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ReplayConfig {
     /// Positions kept: the newest.
     pub position_count_max: u32,
     /// Positions below which no training starts.
     pub position_count_min: u32,
+    /// Share of each batch that comes from people's decided games.
+    pub human_share: f64,
+    /// Generation at which that share has fallen to nothing; 0: it stays.
+    pub human_share_generations: u32,
+    /// Those games: files, folders, zip archives.
+    pub human_games: Vec<PathBuf>,
 }
 
 /// When to warn: Hive runs have died of draws without anyone noticing.
@@ -313,6 +319,7 @@ impl LearnerConfig {
             ("gate.promotion_score", self.gate.promotion_score),
             ("training.momentum", self.training.momentum),
             ("training.weight_decay", self.training.weight_decay),
+            ("replay.human_share", self.replay.human_share),
             ("alarms.draw_share_max", self.alarms.draw_share_max),
             ("alarms.cut_off_share_max", self.alarms.cut_off_share_max),
             ("alarms.distinct_opening_share_min", self.alarms.distinct_opening_share_min),
@@ -320,6 +327,8 @@ impl LearnerConfig {
         for (key, share) in shares {
             require((0.0..=1.0).contains(&share), key, || format!("{share} is not in 0..=1"))?;
         }
+        let is_fed = self.replay.human_share == 0.0 || !self.replay.human_games.is_empty();
+        require(is_fed, "replay.human_games", || "names no games, but replay.human_share is above 0".to_owned())?;
         let (min, max) = (self.training.learning_rate_min, self.training.learning_rate_max);
         require(max > 0.0 && max < 10.0, "training.learning_rate_max", || format!("{max} is not in 0..10"))?;
         require(min > 0.0 && min <= max, "training.learning_rate_min", || format!("{min} is not in 0..={max}"))?;

@@ -7,6 +7,7 @@
 mod best;
 pub mod config;
 mod durable;
+pub mod evaluate;
 pub mod figures;
 pub mod files;
 pub mod games;

@@ -5,8 +5,9 @@ use std::process::ExitCode;
 use anyhow::Context;
 use clap::{Parser, Subcommand};
 use learner::config::LearnerConfig;
+use learner::evaluate::EvaluateArgs;
 use learner::pretrain::PretrainArgs;
-use learner::{inquire, pretrain, run};
+use learner::{evaluate, inquire, pretrain, run};
 use runtime::auth::Token;
 use runtime::config::{ConfigArgs, Sources, to_toml};
 use runtime::{exit, logging, shutdown};
@@ -60,6 +61,8 @@ enum Command {
     Status(inquire::Target),
     /// Learns from people's games: the network that a run may start from.
     Pretrain(PretrainArgs),
+    /// Measures how well a network foresees games of people.
+    Evaluate(EvaluateArgs),
 }
 
 fn main() -> ExitCode {
@@ -68,6 +71,7 @@ fn main() -> ExitCode {
         Some(Command::Health(target)) => inquire::health(target),
         Some(Command::Status(target)) => inquire::status(target),
         Some(Command::Pretrain(args)) => pretrain::pretrain(args),
+        Some(Command::Evaluate(args)) => evaluate::evaluate(args),
         None => start(&cli),
     })
 }

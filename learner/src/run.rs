@@ -20,7 +20,7 @@ use crate::files::RunFiles;
 use crate::games::{GameRegistry, RegistryLimits, mix_seed};
 use crate::inference::{BatchSettings, Evaluator, InferenceHandle, TorchEvaluator};
 use crate::pipeline::{Ended, Narrator, Pipeline};
-use crate::replay::{SharedReplay, rebuild};
+use crate::replay::{HumanGames, SharedReplay, rebuild};
 use crate::services::{InferenceService, RunStatus, Services, WorkersService, serve};
 use crate::store::{DATABASE_FILE, Reader, RunRow, Store};
 use crate::trainer::{TrainerHandle, TrainerParts, check_sha256, first_network};
@@ -75,6 +75,7 @@ struct TakenUp<E: Encoding> {
     shape: NetworkShape,
     store: DurableStore,
     replay: Arc<SharedReplay>,
+    human_games: Option<HumanGames>,
     registry: Arc<GameRegistry<E>>,
     best: Arc<BestNetwork>,
 }
@@ -126,6 +127,8 @@ fn await_end(thread: &JoinHandle<()>, deadline: Duration) {
 }
 
 fn take_up<E: Encoding>(config: &LearnerConfig, encoding: &E, stop: &CancellationToken) -> anyhow::Result<TakenUp<E>> {
+    // Before anything is made: a share of games that are not there must not leave half a run behind.
+    let human_games = HumanGames::read(config)?;
     let files = RunFiles::new(&config.run.dir);
     files.create().with_context(|| format!("create {}", files.dir().display()))?;
     check_not_orphaned(&files)?;
@@ -133,8 +136,12 @@ fn take_up<E: Encoding>(config: &LearnerConfig, encoding: &E, stop: &Cancellatio
     let durable = DurableStore::new(Arc::clone(&store), stop.clone());
     let shape = NetworkShape::new(encoding, config.network);
     let reader = store.reader()?;
-    if reader.best_network()?.is_none() {
-        let start = config.run.start_network.as_deref();
+    let start = config.run.start_network.as_deref();
+    if reader.best_network()?.is_some() {
+        if let Some(start) = start {
+            info!(passed_over = %start.display(), "the run goes on with its own network; another one is for a new run");
+        }
+    } else {
         let from = start.map_or("random weights".into(), |file| file.display().to_string());
         info!(from, "new run: making network 1, generation 0");
         first_network(&files, &shape, store.run().seed, start, &durable).context("make the first network")?;
@@ -144,7 +151,7 @@ fn take_up<E: Encoding>(config: &LearnerConfig, encoding: &E, stop: &Cancellatio
     let limits = RegistryLimits { lease: config.server.lease, ..RegistryLimits::default() };
     let registry = GameRegistry::open(encoding.clone(), Arc::clone(&store), Arc::clone(&replay), limits);
     let registry = Arc::new(registry.context("take up the games")?);
-    Ok(TakenUp { files, shape, store: durable, replay, registry, best })
+    Ok(TakenUp { files, shape, store: durable, replay, human_games, registry, best })
 }
 
 /// Refuses networks without their database: a new run would write over them.
@@ -226,6 +233,7 @@ fn make_pipeline<E: Encoding>(
         files: taken_up.files.clone(),
         store: taken_up.store.clone(),
         replay: Arc::clone(&taken_up.replay),
+        human_games: taken_up.human_games.clone(),
         seed: taken_up.store.store().run().seed,
         stop: stop.clone(),
     })?;

@@ -9,7 +9,7 @@ mod sets;
 mod split;
 mod texts;
 
-pub use read::{Dropped, ReadGames, ReadSettings, read_games};
+pub use read::{Dropped, ReadGames, ReadSettings, read_games, tell_dropped};
 pub use samples::{GameSamples, encoding_of, samples_of};
 pub use sets::{SampleSets, SetCounts, SetSettings, make_sets};
 pub use split::{Split, game_key};

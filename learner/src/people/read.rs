@@ -6,12 +6,16 @@ use std::path::PathBuf;
 use anyhow::Context;
 use rayon::ThreadPoolBuilder;
 use rayon::prelude::*;
+use runtime::logging;
 use shared::notation::{PlayedGame, ReadOptions, boardspace, games};
 
 use super::texts::{Text, list_files, visit_texts};
 
 /// Bytes of text that are read before their games are: what many small files are gathered to.
 const CHUNK_BYTES: usize = 16 << 20;
+
+/// Games left out that are named; of the others only the number is told.
+const NAMED_COUNT_MAX: usize = 20;
 
 /// How games are read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -95,6 +99,16 @@ pub fn read_games(paths: &[PathBuf], settings: ReadSettings) -> anyhow::Result<R
     }
     pool.install(|| read.add_chunk(&chunk, options));
     Ok(read)
+}
+
+/// Says which games were left out, the first of them by name.
+pub fn tell_dropped(dropped: &[Dropped]) {
+    for dropped in dropped.iter().take(NAMED_COUNT_MAX) {
+        logging::print_line(&format!("left out: {dropped}"));
+    }
+    if let Some(more) = dropped.len().checked_sub(NAMED_COUNT_MAX).filter(|more| *more > 0) {
+        logging::print_line(&format!("left out: {more} more"));
+    }
 }
 
 impl ReadGames {

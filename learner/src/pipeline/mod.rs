@@ -185,7 +185,9 @@ impl<E: Encoding> Pipeline<E> {
         let window_end = iteration.window_finish_number.context("an iteration in training has no window")?;
         let step_end = iteration.training_step_start + u64::from(self.config.training.steps_per_iteration);
         let candidate_id = self.store.store().reader()?.last_network_id()? + 1;
-        self.trainer.train(TrainingJob { iteration: iteration.number, window_end, step_end, candidate_id });
+        // No gate is decided while a candidate is in training, so a resumed training sees the same generation.
+        let (_, generation) = self.best.get();
+        self.trainer.train(TrainingJob { iteration: iteration.number, window_end, step_end, candidate_id, generation });
         loop {
             let mut last = None;
             for report in self.trainer.reports() {

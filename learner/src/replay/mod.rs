@@ -5,10 +5,12 @@
 
 mod buffer;
 mod compact;
+mod human;
 mod rebuild;
 mod sampler;
 
 pub use buffer::{ReplayBuffer, Window};
+pub use human::{HumanGames, HumanSampler};
 pub use rebuild::{RebuildReport, rebuild};
 pub use sampler::{BatchSampler, seed_of_step};
 

@@ -37,6 +37,12 @@ impl<E: Encoding> BatchSampler<E> {
         Self { scratch: SampleScratch::new(&encoding), encoding, bytes: Vec::new(), drawn: Vec::new() }
     }
 
+    /// Returns how positions are shown.
+    #[must_use]
+    pub const fn encoding(&self) -> &E {
+        &self.encoding
+    }
+
     /// Fills `batch` with `batch_size` positions of `window`, drawn with replacement. The same window and seed give
     /// the same batch. The batch stays empty if the window is.
     ///

@@ -18,7 +18,7 @@ use tokio_util::sync::CancellationToken;
 use crate::config::LearnerConfig;
 use crate::durable::DurableStore;
 use crate::files::RunFiles;
-use crate::replay::SharedReplay;
+use crate::replay::{HumanGames, SharedReplay};
 
 pub(crate) use checkpoints::check_sha256;
 pub use checkpoints::first_network;
@@ -36,6 +36,8 @@ pub struct TrainingJob {
     pub step_end: u64,
     /// Number of the candidate that comes of it.
     pub candidate_id: u32,
+    /// Generation of the best network while it is trained.
+    pub generation: u32,
 }
 
 /// What the training thread tells.
@@ -75,6 +77,8 @@ pub struct TrainerParts<E: Encoding> {
     pub store: DurableStore,
     /// What is learned from.
     pub replay: Arc<SharedReplay>,
+    /// Games of people that a share of each batch comes from.
+    pub human_games: Option<HumanGames>,
     /// Seed of the run.
     pub seed: u64,
     /// Ends the thread between two steps, after a checkpoint.

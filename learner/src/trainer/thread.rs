@@ -10,7 +10,7 @@ use tracing::{info, warn};
 use super::checkpoints::{Checkpoints, write_file};
 use super::losses::{LossSum, round};
 use super::{Candidate, TrainerParts, TrainingJob, TrainingReport};
-use crate::replay::{BatchSampler, Window, seed_of_step};
+use crate::replay::{BatchSampler, HumanGames, HumanSampler, Window, seed_of_step};
 
 /// Roll-backs in a row without a checkpoint between them after which training gives up.
 const ROLLBACK_COUNT_MAX: u32 = 5;
@@ -23,6 +23,7 @@ pub(super) struct TrainerThread<E: Encoding> {
     trainer: Trainer,
     rollback_count: u32,
     sampler: BatchSampler<E>,
+    human: Option<HumanSampler>,
     batch: TrainingBatch,
     unsaved: LossSum,
     shown: LossSum,
@@ -69,12 +70,14 @@ impl<E: Encoding> TrainerThread<E> {
         let checkpoints = Checkpoints { files, shape, device, settings, store };
         let restored = checkpoints.load()?;
         let sampler = BatchSampler::new(parts.encoding.clone());
+        let human = parts.human_games.as_ref().map(HumanGames::sampler);
         Ok(Self {
             parts,
             checkpoints,
             trainer: restored.trainer,
             rollback_count: restored.rollback_count,
             sampler,
+            human,
             batch: TrainingBatch::default(),
             unsaved: LossSum::default(),
             shown: LossSum::default(),
@@ -122,7 +125,15 @@ impl<E: Encoding> TrainerThread<E> {
         let training_step = self.trainer.training_step();
         // After a roll-back the same step draws other samples.
         let seed = seed_of_step(self.parts.seed ^ u64::from(self.rollback_count).rotate_left(32), training_step);
-        self.sampler.sample(&self.parts.replay, window, config.batch_size as usize, seed, &mut self.batch)?;
+        let human_count = match self.human {
+            Some(_) => self.parts.config.replay.human_count(job.generation, config.batch_size),
+            None => 0,
+        };
+        let own_count = (config.batch_size - human_count) as usize;
+        self.sampler.sample(&self.parts.replay, window, own_count, seed, &mut self.batch)?;
+        if let Some(human) = &mut self.human {
+            human.append(human_count as usize, seed, &mut self.batch)?;
+        }
         let step_count = u64::from(config.iterations) * u64::from(config.steps_per_iteration);
         let learning_rate =
             cosine_learning_rate(training_step, step_count, config.learning_rate_max, config.learning_rate_min);

@@ -46,11 +46,16 @@ pub struct UpArguments {
     /// Number of actor processes; by default as many as keep the cores busy.
     #[arg(long)]
     actors: Option<usize>,
+    /// Network that a new run starts from: `pretrained`, the result of `learner pretrain`, or a file.
+    #[arg(long, value_name = "NAME|FILE")]
+    resume: Option<String>,
 }
 
 /// Builds, starts, watches and stops everything.
 pub fn up(workspace: &Workspace, arguments: &UpArguments) -> Result<ExitCode> {
     let preset = plan::preset_file(workspace.root(), &arguments.preset)?;
+    let resume = arguments.resume.as_deref().map(plan::resume_file);
+    plan::check_resume(resume.as_deref(), &arguments.run_dir)?;
     let libtorch = libtorch::ensure(libtorch::Flavour::of_this_machine())?;
     let mut build = workspace.cargo_with(&libtorch);
     build.args(["build", "--release"]);
@@ -59,7 +64,7 @@ pub fn up(workspace: &Workspace, arguments: &UpArguments) -> Result<ExitCode> {
     }
     run(&mut build).context("build the programs")?;
 
-    let plan = Plan::new(workspace, arguments, preset, libtorch)?;
+    let plan = Plan::new(workspace, arguments, (preset, resume), libtorch)?;
     let signals = count_signals()?;
     let (sender, lines) = sync_channel(LINE_QUEUE_CAPACITY);
     let screen = Screen::new(plan.name_width());

@@ -14,6 +14,10 @@ use crate::workspace::{Workspace, library_path};
 const USUAL_PORT: u16 = 50_051;
 /// More processes than this gain nothing: an actor has as many threads as it is told.
 const ACTOR_COUNT_MAX: usize = 4;
+/// The name that stands for the result of `learner pretrain`.
+const PRETRAINED: &str = "pretrained";
+/// The store of a run in its folder.
+const DATABASE_FILE: &str = "alveare.db";
 /// Files beside the presets that are none.
 const WORKER_SETTINGS: [&str; 2] = ["actor", "evaluator"];
 
@@ -22,6 +26,8 @@ const WORKER_SETTINGS: [&str; 2] = ["actor", "evaluator"];
 pub struct Plan {
     preset: PathBuf,
     run_dir: PathBuf,
+    /// Network that a new run starts from.
+    resume: Option<PathBuf>,
     iterations: Option<u32>,
     address: String,
     actor_count: usize,
@@ -32,13 +38,19 @@ pub struct Plan {
 
 impl Plan {
     /// Chooses a port and shares out the cores.
-    pub fn new(workspace: &Workspace, arguments: &UpArguments, preset: PathBuf, libtorch: PathBuf) -> Result<Self> {
+    pub fn new(
+        workspace: &Workspace,
+        arguments: &UpArguments,
+        (preset, resume): (PathBuf, Option<PathBuf>),
+        libtorch: PathBuf,
+    ) -> Result<Self> {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         let (actor_count, threads_per_actor) = share_cores(cores, arguments.actors);
         fs::create_dir_all(&arguments.run_dir).with_context(|| format!("create {}", arguments.run_dir.display()))?;
         Ok(Self {
             preset,
             run_dir: arguments.run_dir.clone(),
+            resume,
             iterations: arguments.iterations,
             address: format!("127.0.0.1:{}", free_port()?),
             actor_count,
@@ -83,6 +95,9 @@ impl Plan {
         if let Some(iterations) = self.iterations {
             arguments.extend(["--iterations".into(), iterations.to_string().into()]);
         }
+        if let Some(resume) = &self.resume {
+            arguments.extend(["--resume".into(), resume.clone().into_os_string()]);
+        }
         let variables = vec![("LD_LIBRARY_PATH", library_path(&self.libtorch))];
         Program { name: "learner".to_owned(), path: self.programs_dir.join("learner"), arguments, variables }
     }
@@ -108,6 +123,21 @@ pub fn preset_file(root: &Path, preset: &str) -> Result<PathBuf> {
     let mut names: Vec<String> = names.filter(|name| !WORKER_SETTINGS.contains(&name.as_str())).collect();
     names.sort();
     bail!("there is no preset {preset:?}; there are: {}", names.join(", "))
+}
+
+/// The network that `--resume` names: `pretrained` is where `learner pretrain` leaves its own.
+pub fn resume_file(resume: &str) -> PathBuf {
+    PathBuf::from(if resume == PRETRAINED { "pretrained/pretrained.safetensors" } else { resume })
+}
+
+/// Refuses a network that is not there, before minutes of building. A run that exists needs none.
+pub fn check_resume(resume: Option<&Path>, run_dir: &Path) -> Result<()> {
+    match resume {
+        Some(file) if !file.is_file() && !run_dir.join(DATABASE_FILE).is_file() => {
+            bail!("--resume: there is no {}: make it with `learner pretrain`, or name another file", file.display())
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Processes and threads of each: one core is left to the learner, which evaluates and trains.
@@ -149,10 +179,27 @@ mod tests {
     }
 
     #[test]
+    fn a_new_run_wants_the_network_it_is_to_start_from() {
+        assert_eq!(resume_file("other/network.safetensors"), Path::new("other/network.safetensors"));
+        let run_dir = tempfile::tempdir().unwrap();
+        let network = run_dir.path().join("n.safetensors");
+        let check = || check_resume(Some(&network), run_dir.path());
+        let error = check().unwrap_err().to_string();
+        assert!(error.contains("n.safetensors: make it with `learner pretrain`"), "{error}");
+        fs::write(run_dir.path().join(DATABASE_FILE), "").unwrap();
+        check().unwrap();
+        fs::remove_file(run_dir.path().join(DATABASE_FILE)).unwrap();
+        fs::write(&network, "").unwrap();
+        check().unwrap();
+        check_resume(None, run_dir.path()).unwrap();
+    }
+
+    #[test]
     fn the_learner_comes_first_and_every_worker_is_told_where_it_is() {
         let plan = Plan {
             preset: "p.toml".into(),
             run_dir: "run".into(),
+            resume: Some(resume_file("pretrained")),
             iterations: Some(2),
             address: "127.0.0.1:1".to_owned(),
             actor_count: 2,
@@ -165,7 +212,18 @@ mod tests {
         assert_eq!(names, ["learner", "actor-1", "actor-2", "evaluator"]);
         assert_eq!(
             programs[0].arguments,
-            ["--config", "p.toml", "--run-dir", "run", "--listen", "127.0.0.1:1", "--iterations", "2"]
+            [
+                "--config",
+                "p.toml",
+                "--run-dir",
+                "run",
+                "--listen",
+                "127.0.0.1:1",
+                "--iterations",
+                "2",
+                "--resume",
+                "pretrained/pretrained.safetensors"
+            ]
         );
         assert_eq!(programs[1].arguments, ["--learner", "http://127.0.0.1:1", "--threads", "3"]);
     }

@@ -1,0 +1,136 @@
+//! `learner evaluate`: how well a network foresees games of people.
+
+use std::fmt::Write;
+use std::path::PathBuf;
+
+use anyhow::Context;
+use net::{DeviceChoice, Network, NetworkShape};
+use runtime::{exit, logging};
+use serde::Serialize;
+use shared::game::catalog::GameSpec;
+use shared::game::hive::{GameType, HiveRules};
+use tokio_util::sync::CancellationToken;
+
+use crate::figures::Figures;
+use crate::people::{ReadSettings, SampleSets, SetSettings, Split, encoding_of, make_sets, read_games, tell_dropped};
+use crate::pretrain::{measure, percent};
+
+/// Threads that make batches for the network.
+const BATCH_THREADS: usize = 1;
+
+/// Which network, and which games.
+#[derive(Debug, Clone, clap::Args)]
+pub struct EvaluateArgs {
+    /// Network or checkpoint; its shape is read from the file.
+    #[arg(long, value_name = "FILE")]
+    network: PathBuf,
+    /// Games to foresee: files, folders with all below them, zip archives.
+    #[arg(long, value_name = "PATH", num_args = 1.., required = true)]
+    games: Vec<PathBuf>,
+    /// Only the games that a pretraining with this seed and share holds out.
+    #[arg(long)]
+    held_out: bool,
+    /// Seed of the split (pretrain.seed).
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
+    /// Share that is held out (pretrain.held_out_share).
+    #[arg(long, value_name = "SHARE", default_value_t = 0.1)]
+    held_out_share: f64,
+    /// Game type that the network plays.
+    #[arg(long, value_name = "TYPE", default_value_t = GameType::MLP)]
+    game_type: GameType,
+    /// auto, cpu or cuda:N.
+    #[arg(long, value_name = "DEVICE", default_value = "auto")]
+    device: DeviceChoice,
+    /// Threads on the CPU; 0: all cores.
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    threads: usize,
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+/// What is printed.
+#[derive(Debug, Serialize)]
+struct Report {
+    network: String,
+    games: u64,
+    left_out_games: u64,
+    positions: u64,
+    top1: f64,
+    top3: f64,
+    top5: f64,
+    policy_loss: f64,
+    value_error: f64,
+    sign_share: f64,
+}
+
+/// Prints the figures of a network.
+///
+/// # Errors
+/// If the network or the games cannot be read, or there is no game to measure with.
+pub fn evaluate(args: &EvaluateArgs) -> anyhow::Result<()> {
+    net::cuda::preload(args.device)?;
+    let shape = Network::shape_of(&args.network)?;
+    let frame = u8::try_from(shape.planes.rows).unwrap_or(u8::MAX);
+    let rules = HiveRules { game_type: args.game_type, ..HiveRules::default() };
+    let spec = GameSpec::Hive { rules, frame };
+    spec.check().with_context(|| format!("network {}: not one of Hive", args.network.display()))?;
+    let encoding = encoding_of(&spec)?;
+    let is_hive = NetworkShape::new(&encoding, shape.settings) == shape;
+    anyhow::ensure!(is_hive, "network {}: not one of Hive: {shape}", args.network.display());
+    let device = net::open_device(args.device)?;
+    if args.threads > 0 {
+        net::set_threads(args.threads);
+    }
+    let network = Network::load(&args.network, &shape, device)?;
+    let read = read_games(&args.games, ReadSettings { threads: args.threads, ..ReadSettings::default() })?;
+    tell_dropped(&read.dropped);
+    let held_out_share = if args.held_out { args.held_out_share } else { 1.0 };
+    let split = Split { seed: args.seed, held_out_share };
+    let sets = make_sets(&encoding, &read.games, SetSettings { split, decided_only: false });
+    anyhow::ensure!(sets.counts.held_out_games > 0, "games: none of {} to measure with", args.game_type);
+    let spinner = logging::spinner();
+    spinner.set_message(format!("{} positions", sets.held_out.position_count()));
+    let figures = measure(&network, &encoding, &sets.held_out, BATCH_THREADS, &CancellationToken::new())?;
+    spinner.finish_and_clear();
+    let figures = figures.context("stopped")?;
+    print(args, &sets, read.dropped.len() as u64, &figures)
+}
+
+fn print(args: &EvaluateArgs, sets: &SampleSets, dropped_count: u64, figures: &Figures) -> anyhow::Result<()> {
+    let [top1, top3, top5] = figures.top_shares();
+    let counts = sets.counts;
+    let report = Report {
+        network: args.network.display().to_string(),
+        games: counts.held_out_games,
+        left_out_games: dropped_count + counts.other_type_games + counts.undecided_games,
+        positions: figures.position_count,
+        top1,
+        top3,
+        top5,
+        policy_loss: figures.policy_loss(),
+        value_error: figures.value_error(),
+        sign_share: figures.sign_share(),
+    };
+    let text = if args.json { serde_json::to_string(&report)? + "\n" } else { table(&report) };
+    exit::print(&text).context("write to stdout")
+}
+
+fn table(report: &Report) -> String {
+    let rows = [
+        ("network", report.network.clone()),
+        ("games", format!("{} ({} left out)", report.games, report.left_out_games)),
+        ("positions", report.positions.to_string()),
+        ("move found first", percent(report.top1)),
+        ("among three", percent(report.top3)),
+        ("among five", percent(report.top5)),
+        ("policy loss", format!("{:.4}", report.policy_loss)),
+        ("value error", format!("{:.4}", report.value_error)),
+        ("right sign", format!("{} of positions of decided games", percent(report.sign_share))),
+    ];
+    rows.iter().fold(String::new(), |mut text, (name, value)| {
+        let _ = writeln!(text, "{name:<18}{value}");
+        text
+    })
+}

@@ -1,0 +1,181 @@
+//! `learner pretrain` and `learner evaluate` as real processes, on a handful of games between people.
+
+mod common;
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use common::system::{Process, System};
+
+/// A training of three epochs of a dozen steps, small enough for a test.
+const SETTINGS: [&str; 9] = [
+    "network.blocks=1",
+    "network.filters=8",
+    "network.value_hidden=8",
+    "pretrain.threads=1",
+    "pretrain.batch_size=32",
+    "pretrain.epochs=3",
+    "pretrain.held_out_share=0.2",
+    "pretrain.learning_rate_schedule=plateau",
+    "pretrain.checkpoint_steps=2",
+];
+
+fn games() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/people/games.uhp")
+}
+
+fn pretrain(folder: &Path, games: &Path, more: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_learner"));
+    command.args(["pretrain", "--preset", "hive-cpu", "--games"]).arg(games).arg("--checkpoint-dir").arg(folder);
+    for setting in SETTINGS {
+        command.args(["--set", setting]);
+    }
+    command.args(more);
+    command
+}
+
+fn run(mut command: Command) -> Output {
+    command.output().expect("the program starts")
+}
+
+fn log_of(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+fn run_well(command: Command) -> String {
+    let output = run(command);
+    assert!(output.status.success(), "{}", log_of(&output));
+    log_of(&output)
+}
+
+/// What came of a training: the network, and its history without how fast it went.
+fn result(folder: &Path) -> (Vec<u8>, Vec<String>) {
+    let network = std::fs::read(folder.join("pretrained.safetensors")).expect("a network");
+    let table = std::fs::read_to_string(folder.join("epochs.tsv")).expect("a history");
+    let rows = table.lines().map(|line| line.rsplit_once('\t').expect("columns").0.to_owned());
+    (network, rows.collect())
+}
+
+#[test]
+fn a_training_that_is_killed_goes_on_as_if_nothing_had_happened() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let straight = dir.path().join("straight");
+    let log = run_well(pretrain(&straight, &games(), &[]));
+    assert!(log.contains("pretraining done"), "{log}");
+    let (network, rows) = result(&straight);
+    assert_eq!(rows.len(), 4, "a head and three epochs: {rows:?}");
+
+    let killed = dir.path().join("killed");
+    let mut system = System::new(&[]);
+    let checkpoint = killed.join("checkpoint.safetensors");
+    for kill in 0..3 {
+        let mut process: Process = system.start("pretrain", pretrain(&killed, &games(), &[]));
+        let before = std::fs::metadata(&checkpoint).and_then(|file| file.modified()).ok();
+        process.wait_until("the next checkpoint", || {
+            let now = std::fs::metadata(&checkpoint).and_then(|file| file.modified()).ok();
+            (now > before).then_some(())
+        });
+        process.kill_hard();
+        assert!(!killed.join("epochs.tsv").exists() || result_rows(&killed) < 4, "kill {kill} came too late");
+    }
+    let log = run_well(pretrain(&killed, &games(), &[]));
+    assert!(log.contains("goes on from its checkpoint"), "{log}");
+    let (network_of_killed, rows_of_killed) = result(&killed);
+    assert_eq!(rows_of_killed, rows);
+    assert!(network_of_killed == network, "the same network, byte for byte");
+
+    // Once more: there is nothing left to do, and nothing is done.
+    let log = run_well(pretrain(&killed, &games(), &[]));
+    assert!(log.contains("pretraining done") && !log.contains("epoch done"), "{log}");
+    assert!(result(&killed) == (network, rows));
+}
+
+fn result_rows(folder: &Path) -> usize {
+    std::fs::read_to_string(folder.join("epochs.tsv")).map_or(0, |table| table.lines().count())
+}
+
+#[test]
+fn other_games_or_settings_are_another_training() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let folder = dir.path().join("pretrained");
+    run_well(pretrain(&folder, &games(), &["--epochs", "1"]));
+    let fewer = dir.path().join("fewer.uhp");
+    let text = std::fs::read_to_string(games()).expect("the games");
+    std::fs::write(&fewer, text.lines().skip(1).map(|line| format!("{line}\n")).collect::<String>()).expect("games");
+    for (games, more, named) in [
+        (fewer, vec![], "other games"),
+        (games(), vec!["--set", "pretrain.batch_size=33"], "other pretrain.batch_size"),
+        (games(), vec!["--set", "network.filters=9"], "use another --checkpoint-dir"),
+    ] {
+        let output = run(pretrain(&folder, &games, &more));
+        assert_eq!(output.status.code(), Some(1));
+        assert!(log_of(&output).contains(named), "{named}: {}", log_of(&output));
+    }
+    // More epochs of the same are no other training.
+    let log = run_well(pretrain(&folder, &games(), &["--epochs", "2"]));
+    assert!(log.contains("epoch done epoch=2") && !log.contains("epoch done epoch=1"), "{log}");
+}
+
+#[test]
+fn wrong_usage_is_told_in_a_line() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let nothing = dir.path().join("nothing.uhp");
+    std::fs::write(&nothing, "\n").expect("a file");
+    let missing = dir.path().join("missing");
+    let cases: [(Vec<&str>, i32, &str); 5] = [
+        (vec!["pretrain"], 64, "name the games to learn from"),
+        (vec!["pretrain", "--preset", "chess"], 64, "--preset chess: there are hive-cpu"),
+        (vec!["pretrain", "--set", "pretrain.epochs=0"], 64, "pretrain.epochs: is too small"),
+        (vec!["pretrain", "--games", missing.to_str().expect("a path")], 1, "missing"),
+        (vec!["pretrain", "--games", nothing.to_str().expect("a path")], 1, "games: none to learn from"),
+    ];
+    for (arguments, code, named) in cases {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_learner"));
+        let output = run({
+            command.args(&arguments).arg("--checkpoint-dir").arg(dir.path().join("out"));
+            command
+        });
+        let log = log_of(&output);
+        let last = log.lines().last().unwrap_or_default();
+        assert_eq!(output.status.code(), Some(code), "{arguments:?}: {log}");
+        assert!(last.starts_with("learner: ") && last.contains(named), "{arguments:?}: {log}");
+    }
+}
+
+#[test]
+fn a_network_is_measured_on_the_games_that_its_training_held_out() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let folder = dir.path().join("pretrained");
+    run_well(pretrain(&folder, &games(), &["--epochs", "1"]));
+    let evaluate = |more: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_learner"));
+        command.arg("evaluate").arg("--network").arg(folder.join("pretrained.safetensors"));
+        command.arg("--games").arg(games()).args(more);
+        let output = run(command);
+        assert!(output.status.success(), "{}", log_of(&output));
+        String::from_utf8(output.stdout).expect("text")
+    };
+    let held_out = evaluate(&["--json", "--held-out", "--held-out-share", "0.2"]);
+    let held_out: serde_json::Value = serde_json::from_str(&held_out).expect("JSON");
+    let table = std::fs::read_to_string(folder.join("epochs.tsv")).expect("a history");
+    let column = |name: &str| {
+        let mut lines = table.lines().map(|line| line.split('\t').collect::<Vec<_>>());
+        let index = lines.next().expect("a head").iter().position(|head| *head == name).expect("the column");
+        lines.next().expect("an epoch")[index].parse::<f64>().expect("a number")
+    };
+    for (name, column_name) in [
+        ("top1", "held_out_top1"),
+        ("top5", "held_out_top5"),
+        ("policy_loss", "held_out_policy_loss"),
+        ("value_error", "held_out_value_error"),
+        ("sign_share", "held_out_sign_share"),
+    ] {
+        let found = held_out[name].as_f64().expect("a number");
+        assert!((found - column(column_name)).abs() < 1e-4, "{name}: {found} and {}", column(column_name));
+    }
+    let all: serde_json::Value = serde_json::from_str(&evaluate(&["--json"])).expect("JSON");
+    assert_eq!(all["games"], 25);
+    assert!(held_out["games"].as_u64() < all["games"].as_u64());
+    let shown = evaluate(&[]);
+    assert!(shown.contains("games             25 (0 left out)"), "{shown}");
+}
