@@ -1,8 +1,11 @@
 //! The games that the commands know. Here alone a game is chosen; each command has a file for each game.
 
-use clap::ValueEnum;
+use std::io::Write;
 
-use crate::{perft, verify};
+use clap::ValueEnum;
+use runtime::exit::UsageError;
+
+use crate::{analyse, perft, verify};
 
 /// Which game a command is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -32,4 +35,20 @@ impl GameName {
             Self::Dama => verify::dama::check_facts(text),
         }
     }
+
+    /// Searches a position and prints what is thought of it.
+    ///
+    /// # Errors
+    /// As [`analyse::run`].
+    pub fn analyse(self, options: &analyse::Options, out: &mut dyn Write) -> anyhow::Result<()> {
+        match self {
+            Self::Hive => analyse::hive::run(options, out),
+            Self::Dama => analyse::dama::run(options, out),
+        }
+    }
+}
+
+/// Returns the error for a --position that cannot be.
+pub fn wrong_position(error: impl std::fmt::Display) -> anyhow::Error {
+    UsageError(format!("--position: {error}")).into()
 }

@@ -2,11 +2,21 @@
 //!
 //! Here is only the command line; each command has its own module.
 
+mod analyse;
 mod games;
+mod hub;
+#[cfg(feature = "network")]
+mod network;
 mod perft;
+mod player;
+mod settings;
+#[cfg_attr(not(feature = "network"), expect(dead_code, reason = "only networks see games"))]
+mod shown;
+mod think;
 mod uhp;
 mod verify;
 
+use std::io::BufReader;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
@@ -22,7 +32,11 @@ Examples:
   alveare verify --game hive positions.jsonl games.jsonl
       Compares moves and results with what the files say; exit code 1 if any differ.
   alveare uhp --network run/networks/FILE.safetensors
-      Plays a network in any program that speaks the Universal Hive Protocol.";
+      Plays a network in any program that speaks the Universal Hive Protocol.
+  alveare dama --network run/networks/FILE.safetensors
+      Plays Italian draughts in any program that speaks the hub protocol.
+  alveare analyse --game dama --position 'W:W21,K7,30:BK3,12,14' --time 5
+      Searches a position and shows what it thinks of the moves.";
 
 /// Plays what Alveare has trained, and checks the rules that it was trained by.
 #[derive(Debug, Parser)]
@@ -34,6 +48,8 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Analyse(analyse::Options),
+    Dama(hub::Options),
     Perft(perft::Options),
     Uhp(uhp::Options),
     Verify(verify::Options),
@@ -44,6 +60,8 @@ fn main() -> ExitCode {
     runtime::exit::run("alveare", || {
         let mut out = std::io::stdout().lock();
         match cli.command {
+            Command::Analyse(options) => analyse::run(&options, &mut out),
+            Command::Dama(options) => hub::run(&options, BufReader::new(std::io::stdin()), &mut out),
             Command::Perft(options) => perft::run(&options, &mut out),
             Command::Uhp(options) => uhp::run(&options, &mut std::io::stdin().lock(), &mut out),
             Command::Verify(options) => verify::run(&options, &mut out),

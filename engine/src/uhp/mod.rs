@@ -3,38 +3,28 @@
 //! Here are the command line and the loop over lines; what is said and done is told in `docs/uhp.md`.
 
 mod command;
-mod lines;
-#[cfg(feature = "network")]
-mod network;
+pub mod lines;
 mod refusal;
 mod session;
-mod settings;
-mod think;
 
 use std::io::{self, BufRead, Write};
 
 use anyhow::Context;
-use runtime::logging;
 
 use command::Command;
 use lines::next_line;
 use refusal::Refusal;
 use session::Session;
-use think::{Evaluator, Uniform};
+
+use crate::player::PlayerOptions;
 
 /// Plays Hive over the Universal Hive Protocol: commands on standard input, answers on standard output.
 ///
 /// Without a network it holds all moves for equally good until the rules prove otherwise.
 #[derive(Debug, clap::Args)]
 pub struct Options {
-    /// Network to play, as the learner writes it (run/networks/*.safetensors).
-    #[cfg(feature = "network")]
-    #[arg(long, value_name = "FILE")]
-    network: Option<std::path::PathBuf>,
-    /// Where the network is computed: auto, cpu, cuda or cuda:N.
-    #[cfg(feature = "network")]
-    #[arg(long, value_name = "DEVICE", default_value = "auto")]
-    device: net::DeviceChoice,
+    #[command(flatten)]
+    player: PlayerOptions,
     /// Seed for choosing moves at a temperature above 0. The default is another one each time.
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
@@ -45,30 +35,12 @@ pub struct Options {
 /// # Errors
 /// A network that cannot be played; input or output that fails.
 pub fn run(options: &Options, input: &mut impl BufRead, out: &mut impl Write) -> anyhow::Result<()> {
-    let evaluator = evaluator(options)?;
+    let evaluator = options.player.evaluator()?;
     let mut session = Session::new(evaluator, options.seed.unwrap_or_else(rand::random));
     match converse(&mut session, input, out) {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         result => result.context("talk to the viewer"),
     }
-}
-
-#[cfg(feature = "network")]
-fn evaluator(options: &Options) -> anyhow::Result<Box<dyn Evaluator>> {
-    let Some(path) = &options.network else { return Ok(uniform()) };
-    // Before the first torch call: on a machine with a GPU the program starts anew.
-    net::cuda::preload(options.device)?;
-    Ok(Box::new(network::NetworkEvaluator::open(path, options.device)?))
-}
-
-#[cfg(not(feature = "network"))]
-fn evaluator(_: &Options) -> anyhow::Result<Box<dyn Evaluator>> {
-    Ok(uniform())
-}
-
-fn uniform() -> Box<dyn Evaluator> {
-    logging::print_line("no network: all moves are held for equally good, all positions for even");
-    Box::new(Uniform::default())
 }
 
 fn converse(session: &mut Session, input: &mut impl BufRead, out: &mut impl Write) -> io::Result<()> {
@@ -101,6 +73,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::think::Uniform;
 
     fn talk(mut input: &[u8]) -> String {
         let mut out = Vec::new();

@@ -4,6 +4,7 @@ use shared::game::MoveError;
 use shared::notation::uhp::{GameStringError, Turn};
 
 use super::lines::LineError;
+use crate::settings::SettingError;
 
 /// Longest line that tells of a refusal, in letters.
 const LINE_LEN_MAX: usize = 240;
@@ -68,6 +69,15 @@ pub enum Refusal {
     /// The network did not answer.
     #[error("err search failed: {0}")]
     Search(String),
+}
+
+impl From<SettingError> for Refusal {
+    fn from(error: SettingError) -> Self {
+        match error {
+            SettingError::Unknown(name) => Self::UnknownOption(name),
+            SettingError::Value { name, reason } => Self::OptionValue { name, reason },
+        }
+    }
 }
 
 impl Refusal {

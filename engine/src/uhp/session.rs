@@ -12,12 +12,12 @@ use shared::search::{Proof, Search};
 
 use super::command::{Command, Limit, USAGES};
 use super::refusal::Refusal;
-use super::settings::{SIMULATIONS_MAX, Settings};
-use super::think::{Evaluator, Limits, think};
+use crate::settings::{Kind, Settings, Shown};
+use crate::think::{Evaluator, Limits, think};
 
 /// One conversation with a viewer.
 pub struct Session {
-    evaluator: Box<dyn Evaluator>,
+    evaluator: Box<dyn Evaluator<Hive>>,
     settings: Settings,
     game: Option<Played>,
     /// The tree below the game's position, kept from move to move.
@@ -44,7 +44,7 @@ impl Played {
 
 impl Session {
     /// Makes a session without a game. `seed` is for choosing moves at a temperature.
-    pub fn new(mut evaluator: Box<dyn Evaluator>, seed: u64) -> Self {
+    pub fn new(mut evaluator: Box<dyn Evaluator<Hive>>, seed: u64) -> Self {
         let settings = Settings::default();
         evaluator.set_threads(settings.threads.value);
         Self { evaluator, settings, game: None, search: None, random: Pcg64Mcg::seed_from_u64(seed) }
@@ -59,8 +59,8 @@ impl Session {
             Command::Info => return Ok(info()),
             Command::Help => return Ok(USAGES.map(str::to_owned).to_vec()),
             Command::Exit => return Ok(vec![]),
-            Command::ListOptions => return Ok(self.settings.lines()),
-            Command::GetOption(name) => self.settings.line(&name)?,
+            Command::ListOptions => return Ok(self.settings.shown().iter().map(option_line).collect()),
+            Command::GetOption(name) => option_line(&self.settings.one(&name)?),
             Command::SetOption { name, value } => self.set_option(&name, &value)?,
             Command::NewGame(text) => self.new_game(text.as_deref())?,
             Command::Play(text) => self.play(&text)?,
@@ -77,7 +77,7 @@ impl Session {
         if self.search.as_ref().is_some_and(|search| *search.settings() != self.settings.search()) {
             self.search = None;
         }
-        self.settings.line(name)
+        Ok(option_line(&self.settings.one(name)?))
     }
 
     fn new_game(&mut self, text: Option<&str>) -> Result<String, Refusal> {
@@ -150,7 +150,8 @@ impl Session {
                 .map_err(|error| failed(error.to_string()))?,
         };
         let kept_count = search.simulation_count();
-        think(&game.hive, &mut search, &mut *self.evaluator, &limits).map_err(|error| failed(format!("{error:#}")))?;
+        think(&game.hive, &mut search, &mut *self.evaluator, &limits, &mut |_| true)
+            .map_err(|error| failed(format!("{error:#}")))?;
         let text = format_move(&game.position, search.choose_move());
         logging::print_line(&report(game, &search, &text, kept_count, started.elapsed()));
         self.search = Some(search);
@@ -176,13 +177,25 @@ fn legal_moves(game: &Played) -> Vec<Move> {
 
 fn limits(settings: &Settings, limit: Limit, started: Instant) -> Limits {
     let margin = Duration::from_millis(settings.time_margin_ms.value.into());
-    let (simulation_count, deadline) = match limit {
-        Limit::Settings => (settings.simulations.value, None),
-        Limit::Simulations(count) => (count.clamp(2, SIMULATIONS_MAX), None),
-        Limit::Time(time) => (SIMULATIONS_MAX, Some(started + time.saturating_sub(margin))),
-    };
-    let byte_count_max = (settings.memory_mb.value as usize) << 20;
-    Limits { simulation_count, deadline, byte_count_max, batch_size: settings.batch_size.value }
+    match limit {
+        Limit::Settings => settings.limits(Some(settings.simulations.value), None),
+        Limit::Simulations(count) => settings.limits(Some(count), None),
+        Limit::Time(time) => settings.limits(None, Some(started + time.saturating_sub(margin))),
+    }
+}
+
+/// Returns an option as the protocol has it: `Name;type;value;default`, numbers with `;least;most` behind.
+fn option_line(shown: &Shown) -> String {
+    let Shown { name, kind, value, default, bounds, .. } = shown;
+    match (kind, bounds) {
+        (Kind::Int, Some([least, most])) => format!("{name};int;{value};{default};{least};{most}"),
+        (Kind::Real, Some([least, most])) => format!("{name};double;{value};{default};{least};{most}"),
+        _ => format!("{name};bool;{};{}", capitalized(value), capitalized(default)),
+    }
+}
+
+fn capitalized(truth: &str) -> &'static str {
+    if truth == "true" { "True" } else { "False" }
 }
 
 /// Returns the line for people about a search: what it thinks, and how fast it was.

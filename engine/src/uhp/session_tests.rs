@@ -3,8 +3,8 @@
 use proptest::prelude::*;
 use shared::game::Outcome;
 
-use super::super::think::Uniform;
 use super::*;
+use crate::think::Uniform;
 
 fn session() -> Session {
     Session::new(Box::new(Uniform::default()), 1)
@@ -14,16 +14,6 @@ fn session() -> Session {
 fn say(session: &mut Session, line: &str) -> Result<String, String> {
     let answer = Command::parse(line).and_then(|command| session.execute(command));
     answer.map(|lines| lines.join("\n")).map_err(|refusal| refusal.line())
-}
-
-/// Searches the initial position. Returns the move and the simulations.
-#[cfg(feature = "network")]
-pub fn best_move_of(evaluator: &mut dyn Evaluator, hive: Hive, simulation_count: u32) -> (Move, u32) {
-    let settings = Settings::default();
-    let mut search = Search::new(hive, hive.initial_position(), settings.search(), 1).unwrap();
-    let limits = limits(&settings, Limit::Simulations(simulation_count), Instant::now());
-    think(&hive, &mut search, evaluator, &limits).unwrap();
-    (search.choose_move(), search.simulation_count())
 }
 
 /// Plays random games until the side to move can win at once. Returns the game, and the result of winning.
@@ -103,7 +93,7 @@ fn time_and_memory_end_a_search() {
 #[test]
 fn a_network_that_fails_is_told_and_forgotten() {
     struct Broken;
-    impl Evaluator for Broken {
+    impl Evaluator<Hive> for Broken {
         fn answer(&mut self, _: &Hive, _: &mut Search<Hive>, _: &[shared::search::LeafId]) -> anyhow::Result<()> {
             anyhow::bail!("no\nmemory")
         }

@@ -74,7 +74,11 @@ fn visits<M>(edge: &Edge<'_, M>) -> u32 {
 }
 
 fn best_edge<M: Copy>(tree: &Tree<M>, index: NodeIndex) -> Option<Edge<'_, M>> {
-    let key = |edge: &Edge<'_, M>| (standing(edge), visits(edge), edge.prior);
     // `reduce` keeps the first of equals, `max_by` the last.
-    tree.edges(index).reduce(|best, edge| if key(&edge) > key(&best) { edge } else { best })
+    tree.edges(index).reduce(|best, edge| if preference(&edge) > preference(&best) { edge } else { best })
+}
+
+/// Returns what moves are preferred by, the greatest first.
+pub(super) fn preference<M>(edge: &Edge<'_, M>) -> (impl PartialOrd + use<M>, u32, f32) {
+    (standing(edge), visits(edge), edge.prior)
 }

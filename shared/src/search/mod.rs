@@ -8,6 +8,7 @@ mod evaluate;
 mod outline;
 mod priors;
 mod proof;
+mod report;
 mod rollout;
 mod selection;
 mod settings;
@@ -21,6 +22,7 @@ use tree::{NodeIndex, Tree};
 
 pub use evaluate::run_search;
 pub use proof::Proof;
+pub use report::MoveReport;
 pub use rollout::{RolloutSearch, RolloutSettings};
 pub use settings::{SearchSettings, SearchSettingsError};
 pub use tree::{NODE_BYTES, edge_bytes};

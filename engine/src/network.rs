@@ -4,58 +4,59 @@ use std::path::Path;
 
 use net::{DeviceChoice, InferenceNetwork, Network, NetworkOutput, NetworkShape, Precision};
 use runtime::logging;
-use shared::encoding::hive::HiveEncoding;
 use shared::encoding::{Encoding, NetworkInput};
 use shared::game::Value;
-use shared::game::hive::Hive;
 use shared::search::{LeafId, Search};
 
-use super::think::Evaluator;
+use crate::shown::Shown;
+use crate::think::Evaluator;
 
-/// A network, and the frame in which it sees the board.
-pub struct NetworkEvaluator {
+/// A network, and how it sees the board.
+pub struct NetworkEvaluator<G: Shown> {
     network: InferenceNetwork,
-    frame: u8,
+    view: G::View,
     input: NetworkInput,
     output: NetworkOutput,
     policy_indices: Vec<u16>,
 }
 
-/// Why a network cannot play Hive.
+/// Why a network cannot play a game.
 #[derive(Debug, thiserror::Error)]
-#[error("network {file}: not one for Hive: {shape}")]
-struct NotForHive {
+#[error("network {file}: not one for {game}: {shape}")]
+struct OtherGame {
     file: String,
+    game: &'static str,
     shape: NetworkShape,
 }
 
-impl NetworkEvaluator {
-    /// Reads a network; its shape and frame are told by the file.
+impl<G: Shown> NetworkEvaluator<G> {
+    /// Reads a network; its shape and how it sees the board are told by the file.
     ///
     /// # Errors
     /// One line that names the file, or the device.
     pub fn open(path: &Path, device: DeviceChoice) -> anyhow::Result<Self> {
         let shape = Network::shape_of(path)?;
-        let frame = frame_of(&shape).ok_or_else(|| NotForHive { file: path.display().to_string(), shape })?;
+        let other_game = || OtherGame { file: path.display().to_string(), game: G::NAME, shape };
+        let view = view_of::<G>(&shape).ok_or_else(other_game)?;
         let device = net::open_device(device)?;
         let network = Network::load(path, &shape, device)?;
         let network = InferenceNetwork::new(&network, device, Precision::for_device(device), &[])?;
         logging::print_line(&format!("playing network {} on {device}: {shape}", path.display()));
         let (input, output) = (NetworkInput::default(), NetworkOutput::default());
-        Ok(Self { network, frame, input, output, policy_indices: Vec::new() })
+        Ok(Self { network, view, input, output, policy_indices: Vec::new() })
     }
 }
 
-/// Returns the frame of a network whose shape is that of Hive.
-fn frame_of(shape: &NetworkShape) -> Option<u8> {
-    let frame = u8::try_from(shape.planes.rows).ok().filter(|frame| HiveEncoding::FRAMES.contains(frame))?;
-    let expected = NetworkShape::new(&HiveEncoding::new(Hive::default(), frame), shape.settings);
-    (*shape == expected).then_some(frame)
+/// Returns how a network of this shape sees the game; `None` if it is one of another game.
+fn view_of<G: Shown>(shape: &NetworkShape) -> Option<G::View> {
+    let view = G::view(shape.planes, shape.policy_size)?;
+    let expected = NetworkShape::new(&G::default().encoding(view), shape.settings);
+    (*shape == expected).then_some(view)
 }
 
-impl Evaluator for NetworkEvaluator {
-    fn answer(&mut self, hive: &Hive, search: &mut Search<Hive>, leaves: &[LeafId]) -> anyhow::Result<()> {
-        let encoding = HiveEncoding::new(*hive, self.frame);
+impl<G: Shown> Evaluator<G> for NetworkEvaluator<G> {
+    fn answer(&mut self, game: &G, search: &mut Search<G>, leaves: &[LeafId]) -> anyhow::Result<()> {
+        let encoding = game.encoding(self.view);
         self.input.clear();
         for leaf in leaves {
             let position = search.leaf_position(*leaf);
@@ -79,10 +80,16 @@ impl Evaluator for NetworkEvaluator {
 #[cfg(test)]
 mod tests {
     use net::{Device, NetworkSettings, PolicyHead, Trunk};
+    use shared::encoding::dama::{DamaEncoding, PolicyCoding};
+    use shared::encoding::hive::HiveEncoding;
     use shared::encoding::tictactoe::TicTacToeEncoding;
+    use shared::game::Game;
+    use shared::game::dama::Dama;
+    use shared::game::hive::Hive;
     use shared::game::tictactoe::TicTacToe;
 
     use super::*;
+    use crate::think::tests::simulations_of;
 
     const SETTINGS: NetworkSettings = NetworkSettings {
         blocks: 1,
@@ -93,22 +100,34 @@ mod tests {
     };
 
     fn error_of(path: &Path) -> String {
-        NetworkEvaluator::open(path, DeviceChoice::Cpu).err().expect("refused").to_string()
+        NetworkEvaluator::<Hive>::open(path, DeviceChoice::Cpu).err().expect("refused").to_string()
+    }
+
+    /// Writes a network of such a shape, reads it and lets it answer the leaves of a search.
+    fn check_search<E: Encoding<Game: Shown>>(encoding: &E, settings: NetworkSettings) -> <E::Game as Shown>::View {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("network.safetensors");
+        Network::random(&NetworkShape::new(encoding, settings), Device::CPU, 7).unwrap().save(&path).unwrap();
+        let mut evaluator = NetworkEvaluator::<E::Game>::open(&path, DeviceChoice::Cpu).unwrap();
+        let game = E::Game::default();
+        assert_eq!(simulations_of(&game, game.initial_position(), &mut evaluator, 40), 40);
+        evaluator.view
     }
 
     #[test]
     fn a_network_answers_the_leaves_of_a_search() {
-        let hive = Hive::default();
-        let folder = tempfile::tempdir().unwrap();
         for (frame, policy_head) in [(16, PolicyHead::Spatial), (26, PolicyHead::Full)] {
-            let path = folder.path().join(format!("{frame}.safetensors"));
-            let settings = NetworkSettings { policy_head, ..SETTINGS };
-            let shape = NetworkShape::new(&HiveEncoding::new(hive, frame), settings);
-            Network::random(&shape, Device::CPU, 7).unwrap().save(&path).unwrap();
-            let mut evaluator = NetworkEvaluator::open(&path, DeviceChoice::Cpu).unwrap();
-            assert_eq!(evaluator.frame, frame);
-            let (_, answer) = super::super::session::tests::best_move_of(&mut evaluator, hive, 40);
-            assert_eq!(answer, 40);
+            let encoding = HiveEncoding::new(Hive::default(), frame);
+            assert_eq!(check_search(&encoding, NetworkSettings { policy_head, ..SETTINGS }), frame);
+        }
+        for (coding, trunk) in [(PolicyCoding::Lossless, Trunk::Frame), (PolicyCoding::From4, Trunk::Cells)] {
+            let encoding = DamaEncoding::new(Dama::default(), coding);
+            for policy_head in [PolicyHead::Spatial, PolicyHead::Full] {
+                if trunk == Trunk::Cells && policy_head == PolicyHead::Full {
+                    continue;
+                }
+                assert_eq!(check_search(&encoding, NetworkSettings { policy_head, trunk, ..SETTINGS }), coding);
+            }
         }
     }
 

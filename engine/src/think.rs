@@ -2,8 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use shared::game::Value;
-use shared::game::hive::Hive;
+use shared::game::{Game, Value};
 use shared::search::{LeafId, Request, Search};
 
 /// Fewest simulations before a move is chosen: the position itself, and one move.
@@ -12,12 +11,12 @@ const SIMULATIONS_MIN: u32 = 2;
 const DESCENTS_PER_LEAF: u32 = 4;
 
 /// Answers leaves.
-pub trait Evaluator {
-    /// Evaluates all `leaves` of `search`, which plays `hive`, and expands them.
+pub trait Evaluator<G: Game> {
+    /// Evaluates all `leaves` of `search`, which plays `game`, and expands them.
     ///
     /// # Errors
     /// Why there is no answer; no leaf is expanded then.
-    fn answer(&mut self, hive: &Hive, search: &mut Search<Hive>, leaves: &[LeafId]) -> anyhow::Result<()>;
+    fn answer(&mut self, game: &G, search: &mut Search<G>, leaves: &[LeafId]) -> anyhow::Result<()>;
 
     /// Returns how many leaves at once are of use, if `wanted` are wanted.
     fn batch_size(&self, wanted: u32) -> u32 {
@@ -34,8 +33,8 @@ pub struct Uniform {
     priors: Vec<f32>,
 }
 
-impl Evaluator for Uniform {
-    fn answer(&mut self, _hive: &Hive, search: &mut Search<Hive>, leaves: &[LeafId]) -> anyhow::Result<()> {
+impl<G: Game> Evaluator<G> for Uniform {
+    fn answer(&mut self, _game: &G, search: &mut Search<G>, leaves: &[LeafId]) -> anyhow::Result<()> {
         for leaf in leaves {
             let move_count = search.leaf_moves(*leaf).len();
             self.priors.clear();
@@ -66,7 +65,7 @@ pub struct Limits {
 
 impl Limits {
     /// Returns whether there is no room or time for one more batch, which takes `batch_time`.
-    fn is_reached(&self, search: &Search<Hive>, batch_time: Duration) -> bool {
+    fn is_reached<G: Game>(&self, search: &Search<G>, batch_time: Duration) -> bool {
         let count = search.simulation_count();
         let is_late = self.deadline.is_some_and(|deadline| Instant::now() + batch_time >= deadline);
         // An array of the tree grows by doubling.
@@ -75,15 +74,16 @@ impl Limits {
     }
 }
 
-/// Searches until a limit is reached.
+/// Searches until a limit is reached, or `goes_on`, which is asked after every batch, says no.
 ///
 /// # Errors
 /// What the evaluator says; the search is as if the last leaves had never been handed out.
-pub fn think(
-    hive: &Hive,
-    search: &mut Search<Hive>,
-    evaluator: &mut dyn Evaluator,
+pub fn think<G: Game>(
+    game: &G,
+    search: &mut Search<G>,
+    evaluator: &mut dyn Evaluator<G>,
     limits: &Limits,
+    goes_on: &mut dyn FnMut(&Search<G>) -> bool,
 ) -> anyhow::Result<()> {
     let mut leaves = Vec::new();
     // The slowest batch so far. The first is not counted: it prepares memory and threads.
@@ -95,18 +95,21 @@ pub fn think(
         if leaves.is_empty() {
             continue;
         }
-        if let Err(error) = evaluator.answer(hive, search, &leaves) {
+        if let Err(error) = evaluator.answer(game, search, &leaves) {
             leaves.iter().for_each(|leaf| search.cancel(*leaf));
             return Err(error);
         }
         if !std::mem::take(&mut is_first) {
             batch_time = batch_time.max(started.elapsed());
         }
+        if search.simulation_count() >= SIMULATIONS_MIN && !goes_on(search) {
+            break;
+        }
     }
     Ok(())
 }
 
-fn select_leaves(search: &mut Search<Hive>, limits: &Limits, leaves: &mut Vec<LeafId>) {
+fn select_leaves<G: Game>(search: &mut Search<G>, limits: &Limits, leaves: &mut Vec<LeafId>) {
     leaves.clear();
     for _ in 0..limits.batch_size * DESCENTS_PER_LEAF {
         let is_enough = search.simulation_count() + search.awaited_count() >= limits.simulation_count;
@@ -120,3 +123,7 @@ fn select_leaves(search: &mut Search<Hive>, limits: &Limits, leaves: &mut Vec<Le
         }
     }
 }
+
+#[cfg(test)]
+#[path = "think_tests.rs"]
+pub mod tests;

@@ -1,0 +1,187 @@
+//! `alveare analyse`: searches one position and shows what it thinks of the moves.
+
+pub mod dama;
+pub mod hive;
+
+use std::io::Write;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, ensure};
+use runtime::exit::UsageError;
+use shared::game::hive::GameType;
+use shared::search::{MoveReport, Proof, Search};
+
+use crate::games::GameName;
+use crate::player::PlayerOptions;
+use crate::settings::Settings;
+use crate::shown::Shown;
+use crate::think::think;
+
+/// Searches one position and shows what it thinks of the moves.
+#[derive(Debug, clap::Args)]
+pub struct Options {
+    /// The game.
+    #[arg(long, value_enum)]
+    pub game: GameName,
+    /// Hive: expansions in play, Base, or Base+ and some of M, L, P. The default is that of --position, else Base+MLP.
+    #[arg(long = "type", value_name = "TYPE")]
+    pub game_type: Option<GameType>,
+    /// The position: Hive, a UHP GameString `Base;InProgress;White[2];wS1;bS1 wS1-`; draughts, a FEN
+    /// `W:W21,K7,30:BK3,12,14`. The default is the start of a game.
+    #[arg(long, value_name = "POSITION")]
+    pub position: Option<String>,
+    #[command(flatten)]
+    player: PlayerOptions,
+    /// Simulations. The default is 800, or as many as there is time for.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=100_000_000))]
+    simulations: Option<u32>,
+    /// Time, in seconds.
+    #[arg(long, value_name = "SECONDS")]
+    time: Option<f64>,
+    /// Leaves that a network evaluates at once.
+    #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=256))]
+    batch_size: u32,
+    /// Processor threads that compute the network.
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=256))]
+    threads: u32,
+    /// How many moves are shown, the best first.
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    moves: usize,
+}
+
+/// Searches and prints.
+///
+/// # Errors
+/// [`UsageError`] for a position that cannot be; a network that cannot be played; if nobody reads what is printed.
+pub fn run(options: &Options, out: &mut impl Write) -> anyhow::Result<()> {
+    options.game.analyse(options, out)
+}
+
+/// Searches `position` of `game`, which is called `heading`.
+fn analyse<G: Shown>(
+    game: &G,
+    position: &G::Position,
+    heading: &str,
+    options: &Options,
+    out: &mut dyn Write,
+) -> anyhow::Result<()> {
+    writeln!(out, "{heading}")?;
+    if let Some(outcome) = game.outcome(position) {
+        return writeln!(out, "the game is over: {outcome:?}").context("print the result");
+    }
+    let time = options
+        .time
+        .map(|time| Duration::try_from_secs_f64(time).map_err(|error| UsageError(format!("--time: {error}"))));
+    let time = time.transpose()?;
+    let mut evaluator = options.player.evaluator::<G>()?;
+    evaluator.set_threads(options.threads);
+    let mut settings = Settings::default();
+    settings.batch_size.value = evaluator.batch_size(options.batch_size);
+    let simulations = options.simulations.or(time.is_none().then_some(settings.simulations.value));
+    let started = Instant::now();
+    let limits = settings.limits(simulations, time.map(|time| started + time));
+    let mut search = Search::new(game.clone(), position.clone(), settings.search(), 0)?;
+    think(game, &mut search, &mut *evaluator, &limits, &mut |_| true)?;
+    print(game, &search, started.elapsed(), options.moves, out).context("print the analysis")
+}
+
+fn print<G: Shown>(
+    game: &G,
+    search: &Search<G>,
+    time: Duration,
+    moves: usize,
+    out: &mut dyn Write,
+) -> std::io::Result<()> {
+    let (position, count) = (search.position(), search.simulation_count());
+    writeln!(
+        out,
+        "value {} for {:?} after {count} simulations in {:.3} s ({:.0}/s)",
+        value(search.proof(), Some(search.root_value().get())),
+        game.side_to_move(position),
+        time.as_secs_f64(),
+        f64::from(count) / time.as_secs_f64().max(1e-9)
+    )?;
+    writeln!(out, "{:>8} {:>7} {:>7} {:>12}  move", "visits", "share", "prior", "value")?;
+    for report in search.move_reports().into_iter().take(moves) {
+        let MoveReport { mv, prior, visit_count, proof, .. } = report;
+        let share = 100.0 * f64::from(visit_count) / f64::from(count.max(1));
+        let prior = 100.0 * prior;
+        let value = value(proof, report.value.map(|value| value.get()));
+        let text = game.format_move(position, mv);
+        writeln!(out, "{visit_count:>8} {share:>5.1} % {prior:>5.1} % {value:>12}  {text}")?;
+    }
+    let mut after = position.clone();
+    let mut line = Vec::new();
+    for mv in search.principal_variation() {
+        line.push(game.format_move(&after, mv));
+        game.play(&mut after, mv);
+    }
+    writeln!(out, "best line: {}", line.join(", "))
+}
+
+/// Returns a value as people read it, from the view of whoever is to move.
+fn value(proof: Proof, value: Option<f32>) -> String {
+    match (proof, value) {
+        (Proof::Win, _) => "win".to_owned(),
+        (Proof::Loss, _) => "loss".to_owned(),
+        (Proof::Draw, _) => "draw".to_owned(),
+        (Proof::Unknown, Some(value)) => format!("{value:+.3}"),
+        (Proof::Unknown, None) => "-".to_owned(),
+    }
+}
+
+/// Refuses an option that belongs to another game.
+fn ensure_absent(is_absent: bool, option: &str, game: &str) -> anyhow::Result<()> {
+    ensure!(is_absent, UsageError(format!("{option} is for --game {game}")));
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+
+    #[derive(Parser)]
+    struct Cli {
+        #[command(flatten)]
+        options: Options,
+    }
+
+    fn analysis(arguments: &[&str]) -> anyhow::Result<String> {
+        let mut out = Vec::new();
+        run(&Cli::try_parse_from([&["analyse"], arguments].concat())?.options, &mut out)?;
+        Ok(String::from_utf8(out)?)
+    }
+
+    #[test]
+    fn a_win_is_shown_in_both_games() {
+        let shown = analysis(&["--game", "dama", "--position", "W:W21,22:B18", "--simulations", "50"]).unwrap();
+        assert!(shown.starts_with("W:W21,22:B18\nvalue win for White after "), "{shown}");
+        assert!(shown.lines().nth(3).is_some_and(|line| line.contains(" win  2")), "{shown}");
+        let position = "Base+MLP;InProgress;White[2];wS1;bS1 wS1-";
+        let shown =
+            analysis(&["--game", "hive", "--position", position, "--simulations", "50", "--moves", "3"]).unwrap();
+        assert!(shown.starts_with(&format!("{position}\nvalue +0.000 for White after 50 simulations")), "{shown}");
+        assert_eq!(shown.lines().count(), 3 + 3 + 1, "{shown}");
+    }
+
+    #[test]
+    fn a_finished_game_has_a_result() {
+        let shown = analysis(&["--game", "dama", "--position", "W:W:B18"]).unwrap();
+        assert_eq!(shown, "W:W:B18\nthe game is over: Win(Black)\n");
+    }
+
+    #[test]
+    fn wrong_options_are_wrong_usage() {
+        for arguments in [
+            &["--game", "dama", "--type", "Base"][..],
+            &["--game", "dama", "--position", "nonsense"],
+            &["--game", "dama", "--time=-1"],
+            &["--game", "hive", "--position", "Base+X"],
+        ] {
+            let error = analysis(arguments).unwrap_err();
+            assert!(error.chain().any(|cause| cause.is::<UsageError>()), "{arguments:?}: {error:#}");
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! When a search ends, as the program at the other end says it.
+
+use std::time::Duration;
+
+use super::line::Line;
+
+/// Moves that the time left is shared among if nobody says how many there are; games are seldom longer.
+const MOVES_LEFT: f64 = 30.0;
+/// Share of the time left that one move takes at most.
+const SHARE_MAX: f64 = 0.5;
+/// Longest time that counts as one.
+const SECONDS_MAX: f64 = 1e7;
+
+/// Limits of the next searches. Without any a search ends by the settings.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Level {
+    /// Plies of the best line.
+    pub depth: Option<usize>,
+    /// Simulations.
+    pub nodes: Option<u32>,
+    /// Time for the move.
+    pub time: Option<Duration>,
+    /// Whether the search ends only when it is told to.
+    pub is_infinite: bool,
+}
+
+impl Level {
+    /// Reads the arguments of `level`.
+    ///
+    /// # Errors
+    /// Which argument is not a number.
+    pub fn parse(line: &Line) -> Result<Self, String> {
+        let bounded = |value: f64| if value.is_nan() { 0.0 } else { value.clamp(0.0, SECONDS_MAX) };
+        let seconds = |name: &str| number(line, name).map(|value| value.map(bounded));
+        let move_time = seconds("move-time")?;
+        let clock_time = match (seconds("time")?, seconds("inc")?, number(line, "moves")?) {
+            (None, None, _) => None,
+            (time, increment, moves) => Some(share(time.unwrap_or(0.0), increment.unwrap_or(0.0), moves)),
+        };
+        Ok(Self {
+            depth: number(line, "depth")?,
+            nodes: number(line, "nodes")?,
+            time: move_time.or(clock_time).map(Duration::from_secs_f64),
+            is_infinite: line.has("infinite"),
+        })
+    }
+}
+
+/// Returns the time for one move: an equal share of what is left, and the increment, which comes before the move.
+fn share(time: f64, increment: f64, moves: Option<u32>) -> f64 {
+    let moves = moves.map_or(MOVES_LEFT, |moves| f64::from(moves.max(1)));
+    let share_max = if moves > 1.0 { SHARE_MAX } else { 1.0 };
+    (time / moves + increment).min((time + increment) * share_max)
+}
+
+fn number<T: std::str::FromStr>(line: &Line, name: &str) -> Result<Option<T>, String> {
+    let Some(text) = line.value(name) else { return Ok(None) };
+    text.parse().map(Some).map_err(|_| format!("level: {name}: {text:?} is not a number"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn level(text: &str) -> Level {
+        Level::parse(&Line::parse(text)).unwrap()
+    }
+
+    fn seconds(text: &str) -> f64 {
+        level(text).time.expect("a time").as_secs_f64()
+    }
+
+    #[test]
+    fn limits_are_read() {
+        assert_eq!(level("level"), Level::default());
+        assert_eq!(level("level infinite"), Level { is_infinite: true, ..Level::default() });
+        assert_eq!((level("level depth=7").depth, level("level nodes=90").nodes), (Some(7), Some(90)));
+        assert_eq!(seconds("level move-time=0.25"), 0.25);
+        assert_eq!(seconds("level time=60"), 2.0);
+        assert_eq!(seconds("level moves=10 time=60"), 6.0);
+        assert_eq!(seconds("level time=0 inc=4"), 2.0);
+        assert_eq!(seconds("level moves=1 time=8"), 8.0);
+        assert_eq!(seconds("level time=-3"), 0.0);
+        let error = Level::parse(&Line::parse("level nodes=many")).unwrap_err();
+        assert_eq!(error, "level: nodes: \"many\" is not a number");
+        assert_eq!(seconds("level move-time=inf"), SECONDS_MAX);
+        assert_eq!(seconds("level move-time=NaN"), 0.0);
+    }
+}

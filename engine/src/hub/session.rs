@@ -1,0 +1,250 @@
+//! What the commands do: the position, the search of it, the settings. Knows lines, not where they come from.
+
+use std::io::{self, Write};
+use std::time::Duration;
+
+use rand::{RngExt, SeedableRng};
+use rand_pcg::Pcg64Mcg;
+use shared::game::dama::{Dama, DamaRules, Move, Position};
+use shared::game::{Game, Outcome};
+use shared::notation::dama::{find_move, hub};
+use shared::search::Search;
+
+use super::level::Level;
+use super::line::{Line, quoted};
+use super::watch::{Ends, Inbox, Next, Watch};
+use crate::settings::{Kind, Settings, Shown};
+use crate::think::{Evaluator, think};
+
+/// One conversation.
+pub struct Session {
+    evaluator: Box<dyn Evaluator<Dama>>,
+    settings: Settings,
+    position: Position,
+    level: Level,
+    /// The tree below the position searched last, kept for the next one.
+    search: Option<Search<Dama>>,
+    random: Pcg64Mcg,
+}
+
+/// How a search is meant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Mode {
+    /// The move will be played.
+    Think,
+    /// It is the opponent's turn; the clock does not run yet.
+    Ponder,
+    /// What the search finds is wanted, not the move.
+    Analyze,
+}
+
+impl Session {
+    /// Makes a session at the start of a game. `seed` is for choosing moves at a temperature.
+    pub fn new(mut evaluator: Box<dyn Evaluator<Dama>>, seed: u64) -> Self {
+        let settings = Settings::default();
+        evaluator.set_threads(settings.threads.value);
+        Self {
+            evaluator,
+            settings,
+            position: dama().initial_position(),
+            level: Level::default(),
+            search: None,
+            random: Pcg64Mcg::seed_from_u64(seed),
+        }
+    }
+
+    /// Carries out a line and writes the answer. Unknown commands are passed over, as the protocol wants it.
+    ///
+    /// # Errors
+    /// If the answer cannot be written.
+    pub fn execute(&mut self, text: &str, inbox: &mut dyn Inbox, out: &mut dyn Write) -> io::Result<Next> {
+        let line = Line::parse(text);
+        let done = match line.command.as_str() {
+            "hub" => self.introduce(out).map(Ok)?,
+            "init" => writeln!(out, "ready").map(Ok)?,
+            "ping" => writeln!(out, "pong").map(Ok)?,
+            "set-param" => self.set(&line),
+            "new-game" => {
+                self.search = None;
+                Ok(())
+            }
+            "pos" => self.set_position(&line),
+            "level" => Level::parse(&line).map(|level| self.level = level),
+            "go" => return self.go(&line, inbox, out),
+            "quit" => return Ok(Next::Quit),
+            _ => Ok(()),
+        };
+        if let Err(message) = done {
+            tell_error(out, &message)?;
+        }
+        out.flush()?;
+        Ok(Next::Listen)
+    }
+
+    fn introduce(&self, out: &mut dyn Write) -> io::Result<()> {
+        let version = env!("CARGO_PKG_VERSION");
+        writeln!(out, "id name=Alveare version={version} author=\"the Alveare maintainers\"")?;
+        writeln!(out, "param name=variant value=italian type=enum values=\"italian\"")?;
+        for shown in self.settings.shown().iter().filter(|shown| !shown.hub_name.is_empty()) {
+            writeln!(out, "{}", parameter(shown))?;
+        }
+        writeln!(out, "wait")
+    }
+
+    fn set(&mut self, line: &Line) -> Result<(), String> {
+        let (name, value) = (line.value("name").unwrap_or_default(), line.value("value").unwrap_or_default());
+        if name == "variant" {
+            let is_known = value.eq_ignore_ascii_case("italian");
+            return if is_known { Ok(()) } else { Err(format!("variant {value:?} is not italian")) };
+        }
+        self.settings.set(name, value).map_err(|error| error.to_string())?;
+        self.evaluator.set_threads(self.settings.threads.value);
+        if self.search.as_ref().is_some_and(|search| *search.settings() != self.settings.search()) {
+            self.search = None;
+        }
+        Ok(())
+    }
+
+    fn set_position(&mut self, line: &Line) -> Result<(), String> {
+        let text = line.value("pos").ok_or("pos: no position")?;
+        let mut position = hub::read(text).map_err(|error| format!("pos: {error}"))?;
+        for text in line.value("moves").unwrap_or_default().split_whitespace() {
+            let mv = find_move(&dama(), &position, text).map_err(|error| format!("pos: {error}"))?;
+            dama().play(&mut position, mv);
+        }
+        self.position = position;
+        Ok(())
+    }
+
+    /// Searches and answers with a move.
+    fn go(&mut self, line: &Line, inbox: &mut dyn Inbox, out: &mut dyn Write) -> io::Result<Next> {
+        let mode = match () {
+            () if line.has("ponder") => Mode::Ponder,
+            () if line.has("analyze") || line.has("analyse") => Mode::Analyze,
+            () => Mode::Think,
+        };
+        // People and programs play on where the rules see a draw: the past is then left out.
+        if dama().outcome(&self.position) == Some(Outcome::Draw) {
+            self.position = Position::new(*self.position.board(), self.position.side_to_move(), 0);
+        }
+        let mut moves = Vec::new();
+        dama().legal_moves(&self.position, &mut moves);
+        match moves[..] {
+            [] => {
+                tell_error(out, "go: the game is over")?;
+                Ok(Next::Listen)
+            }
+            [only] if mode == Mode::Think => {
+                writeln!(out, "done move={}", hub::format_move(only))?;
+                out.flush()?;
+                Ok(Next::Listen)
+            }
+            _ => self.think(mode, inbox, out),
+        }
+    }
+
+    fn think(&mut self, mode: Mode, inbox: &mut dyn Inbox, out: &mut dyn Write) -> io::Result<Next> {
+        let mut search = match self.kept_search() {
+            Some(search) => search,
+            None => match Search::new(dama(), self.position.clone(), self.settings.search(), self.random.random()) {
+                Ok(search) => search,
+                Err(error) => return tell_error(out, &error.to_string()).map(|()| Next::Listen),
+            },
+        };
+        let ponders = mode == Mode::Ponder;
+        let ends = self.ends();
+        let mut limits = self.settings.limits(ends.simulation_count.filter(|_| !ponders), None);
+        limits.batch_size = self.evaluator.batch_size(limits.batch_size);
+        let mut watch = Watch::new(inbox, &mut *out, ends, search.simulation_count(), ponders);
+        limits.deadline = watch.deadline();
+        let thought = think(&dama(), &mut search, &mut *self.evaluator, &limits, &mut |search| watch.goes_on(search));
+        if let Err(error) = thought {
+            return tell_error(out, &format!("search failed: {error:#}")).map(|()| Next::Listen);
+        }
+        let next = watch.finish(&search)?;
+        let best = search.choose_move();
+        let reply = search.principal_variation().into_iter().skip_while(|mv| *mv != best).nth(1);
+        let reply = reply.map_or_else(String::new, |mv| format!(" ponder={}", hub::format_move(mv)));
+        writeln!(out, "done move={}{reply}", hub::format_move(best))?;
+        out.flush()?;
+        self.search = Some(search);
+        Ok(next)
+    }
+
+    /// Returns where the next search ends by itself.
+    fn ends(&self) -> Ends {
+        let Level { depth, nodes, time, is_infinite } = self.level;
+        if is_infinite {
+            return Ends { depth: None, simulation_count: None, time: None };
+        }
+        let margin = Duration::from_millis(self.settings.time_margin_ms.value.into());
+        let has_limit = time.is_some() || depth.is_some();
+        let default_count = (!has_limit).then_some(self.settings.simulations.value);
+        Ends { depth, simulation_count: nodes.or(default_count), time: time.map(|time| time.saturating_sub(margin)) }
+    }
+
+    /// Returns the tree of the last search, if the position is in it at most two plies down.
+    fn kept_search(&mut self) -> Option<Search<Dama>> {
+        let mut search = self.search.take()?;
+        let line = line_between(search.position(), &self.position)?;
+        line.into_iter().for_each(|mv| search.play(mv));
+        let is_same = search.settings() == &self.settings.search();
+        let is_small = search.byte_count() <= ((self.settings.memory_mb.value as usize) << 20) / 4;
+        (is_same && is_small && dama().outcome(search.position()).is_none()).then_some(search)
+    }
+}
+
+fn dama() -> Dama {
+    Dama::new(DamaRules { ply_limit: u32::MAX })
+}
+
+/// Returns the moves from one position to another, at most two; `None` if there are none.
+fn line_between(from: &Position, to: &Position) -> Option<Vec<Move>> {
+    let is_there = |position: &Position| {
+        position.board() == to.board()
+            && position.side_to_move() == to.side_to_move()
+            && position.quiet_ply_count() == to.quiet_ply_count()
+            && position.occurrence_count() == to.occurrence_count()
+    };
+    let followers = |position: &Position| {
+        let mut moves = Vec::new();
+        dama().legal_moves(position, &mut moves);
+        let after = |mv: Move| {
+            let mut after = position.clone();
+            dama().play(&mut after, mv);
+            (mv, after)
+        };
+        moves.into_iter().map(after).collect::<Vec<_>>()
+    };
+    if is_there(from) {
+        return Some(vec![]);
+    }
+    let first = followers(from);
+    if let Some((mv, _)) = first.iter().find(|(_, after)| is_there(after)) {
+        return Some(vec![*mv]);
+    }
+    first.iter().find_map(|(mv, after)| {
+        let second = followers(after);
+        second.iter().find(|(_, after)| is_there(after)).map(|(reply, _)| vec![*mv, *reply])
+    })
+}
+
+fn parameter(shown: &Shown) -> String {
+    let Shown { hub_name, kind, value, bounds, .. } = shown;
+    let kind = match kind {
+        Kind::Int => "int",
+        Kind::Real => "real",
+        Kind::Bool => "bool",
+    };
+    let bounds = bounds.as_ref().map_or_else(String::new, |[least, most]| format!(" min={least} max={most}"));
+    format!("param name={hub_name} value={value} type={kind}{bounds}")
+}
+
+fn tell_error(out: &mut dyn Write, message: &str) -> io::Result<()> {
+    writeln!(out, "error message={}", quoted(message))?;
+    out.flush()
+}
+
+#[cfg(test)]
+#[path = "session_tests.rs"]
+mod tests;

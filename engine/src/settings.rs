@@ -1,0 +1,275 @@
+//! What can be set about the play of a running engine, each setting under the names that the protocols have for it.
+
+use std::fmt::Display;
+use std::str::FromStr;
+use std::time::Instant;
+
+use shared::search::SearchSettings;
+
+use crate::think::Limits;
+
+/// A number with its bounds.
+#[derive(Debug, Clone, Copy)]
+pub struct Number<T> {
+    /// The number that counts now.
+    pub value: T,
+    default: T,
+    least: T,
+    most: T,
+}
+
+impl<T: Copy> Number<T> {
+    const fn new(default: T, least: T, most: T) -> Self {
+        Self { value: default, default, least, most }
+    }
+}
+
+/// Yes or no.
+#[derive(Debug, Clone, Copy)]
+pub struct Switch {
+    /// What counts now.
+    pub value: bool,
+    default: bool,
+}
+
+/// All settings with their values. What each does is told in `docs/uhp.md`.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// Simulations of a search without a limit.
+    pub simulations: Number<u32>,
+    /// Weight of prior and visits against value (c_puct).
+    pub exploration: Number<f32>,
+    /// Temperature at which moves are chosen; 0 = the most visited move.
+    pub temperature: Number<f32>,
+    /// Leaves that a network answers at once.
+    pub batch_size: Number<u32>,
+    /// Memory that the tree may take, in MiB.
+    pub memory_mb: Number<u32>,
+    /// How long before the end of the time a search stops, in milliseconds.
+    pub time_margin_ms: Number<u32>,
+    /// Threads that compute the network.
+    pub threads: Number<u32>,
+    /// Whether the third occurrence of a position is a draw; counts from the next game on.
+    pub repetition_draw: Switch,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        let search = SearchSettings::default();
+        Self {
+            simulations: Number::new(search.simulation_count, 2, SIMULATIONS_MAX),
+            exploration: Number::new(search.exploration, 0.0, 1000.0),
+            temperature: Number::new(0.0, 0.0, 100.0),
+            batch_size: Number::new(8, 1, 256),
+            // More, and the edges of the tree could not be numbered with 32 bits.
+            memory_mb: Number::new(2048, 16, 32_768),
+            time_margin_ms: Number::new(50, 0, 10_000),
+            threads: Number::new(1, 1, 256),
+            repetition_draw: Switch { value: true, default: true },
+        }
+    }
+}
+
+/// Most simulations that a tree counts.
+pub const SIMULATIONS_MAX: u32 = 100_000_000;
+
+/// Why a setting stays as it is.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum SettingError {
+    /// There is no such setting.
+    #[error("unknown option {0:?}")]
+    Unknown(String),
+    /// It cannot have this value.
+    #[error("option {name}: {reason}")]
+    Value {
+        /// The setting.
+        name: &'static str,
+        /// Why not.
+        reason: String,
+    },
+}
+
+/// A setting as it stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Shown {
+    /// Its name in UHP, `MemoryMB`.
+    pub name: &'static str,
+    /// Its name in the hub protocol, `memory-mb`; empty if it is a matter of Hive.
+    pub hub_name: &'static str,
+    /// What it holds.
+    pub kind: Kind,
+    /// What it is set to.
+    pub value: String,
+    /// What it is set to at first.
+    pub default: String,
+    /// The least and the greatest number.
+    pub bounds: Option<[String; 2]>,
+}
+
+/// What a setting holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// A whole number.
+    Int,
+    /// A number.
+    Real,
+    /// Yes or no.
+    Bool,
+}
+
+impl Settings {
+    /// Returns every setting.
+    pub fn shown(&self) -> Vec<Shown> {
+        let mut copy = self.clone();
+        let all = copy.all();
+        all.iter().map(|(name, hub_name, setting)| Shown { name, hub_name, ..setting.shown() }).collect()
+    }
+
+    /// Returns one setting, by either name.
+    ///
+    /// # Errors
+    /// [`SettingError::Unknown`].
+    pub fn one(&self, name: &str) -> Result<Shown, SettingError> {
+        let found = self.shown().into_iter().find(|shown| is_named(name, shown.name, shown.hub_name));
+        found.ok_or_else(|| SettingError::Unknown(name.to_owned()))
+    }
+
+    /// Changes one setting, by either name.
+    ///
+    /// # Errors
+    /// [`SettingError`] for an unknown setting or an impossible value.
+    pub fn set(&mut self, name: &str, value: &str) -> Result<(), SettingError> {
+        let found = self.all().into_iter().find(|(known, hub_name, _)| is_named(name, known, hub_name));
+        let (name, _, setting) = found.ok_or_else(|| SettingError::Unknown(name.to_owned()))?;
+        setting.set(value).map_err(|reason| SettingError::Value { name, reason })
+    }
+
+    /// Returns how a game is searched. The search itself ends by the limits of each move.
+    pub fn search(&self) -> SearchSettings {
+        SearchSettings {
+            exploration: self.exploration.value,
+            leaves_per_game: self.batch_size.value,
+            temperature: self.temperature.value,
+            temperature_after: self.temperature.value,
+            ..SearchSettings::default().for_match(SIMULATIONS_MAX)
+        }
+    }
+
+    /// Returns the limits of a search of so many simulations, or as many as a tree counts, that ends at `deadline`.
+    pub fn limits(&self, simulation_count: Option<u32>, deadline: Option<Instant>) -> Limits {
+        Limits {
+            simulation_count: simulation_count.map_or(SIMULATIONS_MAX, |count| count.clamp(2, SIMULATIONS_MAX)),
+            deadline,
+            byte_count_max: (self.memory_mb.value as usize) << 20,
+            batch_size: self.batch_size.value,
+        }
+    }
+
+    fn all(&mut self) -> [(&'static str, &'static str, &mut dyn Setting); 8] {
+        [
+            ("Simulations", "simulations", &mut self.simulations),
+            ("Exploration", "exploration", &mut self.exploration),
+            ("Temperature", "temperature", &mut self.temperature),
+            ("BatchSize", "batch-size", &mut self.batch_size),
+            ("MemoryMB", "memory-mb", &mut self.memory_mb),
+            ("TimeMarginMs", "time-margin-ms", &mut self.time_margin_ms),
+            ("Threads", "threads", &mut self.threads),
+            ("RepetitionDraw", "", &mut self.repetition_draw),
+        ]
+    }
+}
+
+fn is_named(name: &str, known: &str, hub_name: &str) -> bool {
+    !name.is_empty() && (known.eq_ignore_ascii_case(name) || hub_name.eq_ignore_ascii_case(name))
+}
+
+trait Setting {
+    /// Returns the setting without its names.
+    fn shown(&self) -> Shown;
+    fn set(&mut self, text: &str) -> Result<(), String>;
+}
+
+trait NumberType: Copy + PartialOrd + Display + FromStr {
+    const KIND: Kind;
+}
+
+impl NumberType for u32 {
+    const KIND: Kind = Kind::Int;
+}
+
+impl NumberType for f32 {
+    const KIND: Kind = Kind::Real;
+}
+
+impl<T: NumberType> Setting for Number<T> {
+    fn shown(&self) -> Shown {
+        Shown {
+            name: "",
+            hub_name: "",
+            kind: T::KIND,
+            value: self.value.to_string(),
+            default: self.default.to_string(),
+            bounds: Some([self.least.to_string(), self.most.to_string()]),
+        }
+    }
+
+    fn set(&mut self, text: &str) -> Result<(), String> {
+        // Not a number is in no range.
+        let value = text.parse().ok().filter(|value| (self.least..=self.most).contains(value));
+        self.value = value.ok_or_else(|| format!("{text:?} is not in {}..={}", self.least, self.most))?;
+        Ok(())
+    }
+}
+
+impl Setting for Switch {
+    fn shown(&self) -> Shown {
+        let [value, default] = [self.value, self.default].map(|value| value.to_string());
+        Shown { name: "", hub_name: "", kind: Kind::Bool, value, default, bounds: None }
+    }
+
+    fn set(&mut self, text: &str) -> Result<(), String> {
+        let value = text.to_ascii_lowercase().parse().map_err(|_| format!("{text:?} is not True or False"))?;
+        self.value = value;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_setting_can_be_set_to_what_it_shows() {
+        let mut settings = Settings::default();
+        assert_eq!(settings.search().check(), Ok(()));
+        for shown in settings.shown() {
+            for name in [shown.name, shown.hub_name].into_iter().filter(|name| !name.is_empty()) {
+                settings.set(name, &shown.value).unwrap();
+                assert_eq!(settings.one(name).unwrap(), shown);
+            }
+            for bound in shown.bounds.iter().flatten() {
+                settings.set(shown.name, bound).unwrap();
+                assert_eq!(settings.search().check(), Ok(()), "{} set to {bound}", shown.name);
+            }
+        }
+    }
+
+    #[test]
+    fn an_impossible_value_changes_nothing() {
+        let mut settings = Settings::default();
+        let before = settings.shown();
+        for (name, value) in [
+            ("Simulations", "1"),
+            ("Simulations", "-5"),
+            ("Exploration", "NaN"),
+            ("Exploration", "inf"),
+            ("Threads", "many"),
+            ("RepetitionDraw", "maybe"),
+        ] {
+            let error = settings.set(name, value).unwrap_err();
+            assert!(matches!(error, SettingError::Value { .. }), "{error}");
+        }
+        assert_eq!(settings.set("Magic", "1"), Err(SettingError::Unknown("Magic".to_owned())));
+        assert_eq!(settings.shown(), before);
+    }
+}
