@@ -179,3 +179,30 @@ fn a_network_is_measured_on_the_games_that_its_training_held_out() {
     let shown = evaluate(&[]);
     assert!(shown.contains("games             25 (0 left out)"), "{shown}");
 }
+
+#[test]
+fn a_run_starts_from_what_was_learned_and_then_keeps_its_own() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let folder = dir.path().join("pretrained");
+    run_well(pretrain(&folder, &games(), &["--epochs", "1"]));
+    let network = folder.join("pretrained.safetensors");
+    let run_dir = dir.path().join("run");
+    let mut system = System::new(&[]);
+    let mut start = |more: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_learner"));
+        command.arg("--config").arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("../config/hive-cpu.toml"));
+        command.arg("--run-dir").arg(&run_dir).args(["--listen", "127.0.0.1:0", "--resume"]).arg(&network);
+        command.args(more);
+        system.start("learner", command)
+    };
+    let (status, log) = start(&[]).wait_for_end();
+    assert_eq!(status.code(), Some(1), "a network of another shape: {log:?}");
+    let shape: Vec<&str> = SETTINGS[..3].iter().flat_map(|setting| ["--set", setting]).collect();
+    let mut learner = start(&shape);
+    learner.wait_for("new run: making network 1, generation 0");
+    learner.wait_for("best network network_id=1 generation=0");
+    learner.kill_hard();
+    let taken_up = std::fs::read(run_dir.join("networks/network-000001.safetensors")).expect("network 1");
+    assert!(taken_up == std::fs::read(&network).expect("the network"), "byte for byte");
+    start(&shape).wait_for("the run goes on with its own network");
+}

@@ -1,0 +1,153 @@
+//! A share of each batch from people's games: the same bits whether training was killed or not, and refused in words
+//! where it cannot be had.
+
+mod common;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Instant;
+
+use common::LEASE;
+use common::system::System;
+use learner::games::{GameRegistry, RegistryLimits, SelfPlayPlan};
+use learner::replay::{SharedReplay, rebuild};
+use learner::store::{GameKind, RunRow, Store};
+use rand::seq::IndexedRandom;
+use rand::{RngExt, SeedableRng};
+use rand_pcg::Pcg64;
+use shared::encoding::Encoding;
+use shared::encoding::hive::HiveEncoding;
+use shared::game::Game;
+use shared::game::catalog::GameSpec;
+use shared::game::hive::{Hive, HiveRules};
+use shared::record::{PlyRecord, PolicyTarget};
+use shared::search::SearchSettings;
+use shared::wire::ReportedPly;
+
+const GAME_COUNT: u32 = 12;
+const FRAME: u8 = 12;
+const STEPS: i64 = 20;
+
+/// Games end at once, so that random ones are soon played.
+fn rules() -> HiveRules {
+    HiveRules { ply_limit: 12, ..HiveRules::default() }
+}
+
+fn people() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/people/games.uhp")
+}
+
+fn system(share: f64) -> System {
+    System::new(&[
+        "game.name=hive",
+        "game.ply_limit=12",
+        &format!("game.frame={FRAME}"),
+        "run.pipeline=lockstep",
+        "network.blocks=1",
+        "network.filters=8",
+        &format!("training.steps_per_iteration={STEPS}"),
+        "training.batch_size=24",
+        "training.checkpoint_steps=3",
+        "replay.position_count_min=1",
+        &format!("self_play.games_per_iteration={GAME_COUNT}"),
+        &format!("replay.human_share={share}"),
+        &format!("replay.human_games=[{:?}]", people()),
+    ])
+}
+
+#[test]
+fn a_share_of_peoples_games_does_not_change_what_a_kill_costs() {
+    let straight = candidate_sha256(0.5, &[]);
+    assert_eq!(candidate_sha256(0.5, &[3, 9]), straight, "killed twice");
+    assert_ne!(candidate_sha256(0.0, &[]), straight, "people's games are learned from");
+    assert_ne!(candidate_sha256(1.0, &[]), straight, "and more of them");
+}
+
+fn candidate_sha256(share: f64, kills: &[i64]) -> String {
+    let mut system = system(share);
+    play_games(&system.run_dir());
+    for kill in kills {
+        let mut learner = system.start_learner(&[]);
+        let look = system.look();
+        learner.wait_until("a checkpoint", || {
+            (look.number("SELECT coalesce(max(training_step), 0) FROM checkpoints") >= *kill).then_some(())
+        });
+        learner.kill_hard();
+        assert_eq!(look.number("SELECT count(*) FROM networks"), 1, "killed in the middle of training");
+    }
+    let mut learner = system.start_learner(&[]);
+    learner.wait_for("candidate ready");
+    learner.kill_hard();
+    let look = system.look();
+    assert_eq!(look.number("SELECT max(training_step) FROM checkpoints"), STEPS);
+    look.text("SELECT sha256 FROM networks WHERE network_id = 2").expect("the candidate is in the store")
+}
+
+/// Fills the store with games of a random player, the same each time.
+fn play_games(run_dir: &Path) {
+    std::fs::create_dir_all(run_dir).expect("a run directory");
+    let encoding = HiveEncoding::new(Hive::new(rules()), FRAME);
+    let row = RunRow {
+        run_id: "test".into(),
+        created_at: "2026-01-01T00:00:00Z".into(),
+        game: serde_json::to_string(&GameSpec::Hive { rules: rules(), frame: FRAME }).expect("JSON"),
+        config: "{}".into(),
+        seed: 11,
+    };
+    let store = Arc::new(Store::open(run_dir, &row).expect("the store opens"));
+    let (buffer, _) = rebuild(&encoding, &store, 1000, u64::MAX).expect("the buffer is rebuilt");
+    let limits = RegistryLimits { lease: LEASE, ..RegistryLimits::default() };
+    let replay = Arc::new(SharedReplay::new(buffer));
+    let registry = GameRegistry::open(encoding.clone(), store, replay, limits).expect("the registry opens");
+    let plan = SelfPlayPlan { iteration: 1, search: SearchSettings::default(), game_count_max: None };
+    registry.plan_self_play(Some(plan)).expect("self-play is planned");
+    let leases = registry.lease("test", GameKind::SelfPlay, GAME_COUNT, Instant::now()).expect("leases").leases;
+    let mut random = Pcg64::seed_from_u64(7);
+    for lease in leases {
+        let plies = random_game(&encoding, lease.game_id, &mut random);
+        registry.report("test", &plies, Instant::now()).expect("the game is stored");
+    }
+    assert_eq!(registry.progress().finished_self_play_count, u64::from(GAME_COUNT));
+}
+
+/// Each ply with a target on the move that was played.
+fn random_game(encoding: &HiveEncoding, game_id: u64, random: &mut impl RngExt) -> Vec<ReportedPly> {
+    let hive = encoding.game();
+    let (mut position, mut plies, mut moves) = (hive.initial_position(), Vec::new(), Vec::new());
+    loop {
+        moves.clear();
+        hive.legal_moves(&position, &mut moves);
+        let Some(&mv) = moves.choose(random) else { return plies };
+        let mut indices = Vec::new();
+        encoding.policy_indices(&position, &[mv], &mut indices);
+        let record = PlyRecord {
+            move_text: hive.format_move(&position, mv),
+            policy_target: PolicyTarget::from_visits([(indices[0], 25)]).ok(),
+            simulation_count: 25,
+            network_id: 1,
+            ..PlyRecord::default()
+        };
+        plies.push(ReportedPly { game_id, ply: plies.len() as u32, record });
+        hive.play(&mut position, mv);
+    }
+}
+
+#[test]
+fn a_share_that_cannot_be_had_is_refused_before_anything_is_made() {
+    for (settings, code, named) in [
+        (vec!["replay.human_share=0.5", "replay.human_games=[]"], 64, "replay.human_games: names no games"),
+        (vec!["replay.human_share=2.0"], 64, "replay.human_share: 2 is not in 0..=1"),
+        (vec!["replay.human_games=[\"no-such\"]"], 1, "replay.human_games: games: open no-such"),
+        (vec!["game.game_type=Base"], 1, "replay.human_games: no decided game of this game type"),
+        (vec!["game.name=tictactoe"], 1, "game.name: people's games are read of Hive alone"),
+    ] {
+        let system = system(0.5);
+        let flags: Vec<&str> = settings.iter().flat_map(|setting| ["--set", setting]).collect();
+        let output = system.learner_command(&flags).output().expect("the program starts");
+        let log = String::from_utf8_lossy(&output.stderr);
+        let last = log.lines().last().unwrap_or_default();
+        assert_eq!(output.status.code(), Some(code), "{settings:?}: {log}");
+        assert!(last.contains(named), "{settings:?}: {log}");
+        assert!(!system.run_dir().exists(), "{settings:?}: nothing is made");
+    }
+}
