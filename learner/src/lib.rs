@@ -18,6 +18,7 @@ mod pipeline;
 pub mod pretrain;
 pub mod replay;
 pub mod run;
+pub mod serve;
 mod services;
 pub mod store;
 mod trainer;

@@ -7,7 +7,7 @@ use clap::{Parser, Subcommand};
 use learner::config::LearnerConfig;
 use learner::evaluate::EvaluateArgs;
 use learner::pretrain::PretrainArgs;
-use learner::{evaluate, inquire, pretrain, run};
+use learner::{evaluate, inquire, pretrain, run, serve};
 use runtime::auth::Token;
 use runtime::config::{ConfigArgs, Sources, to_toml};
 use runtime::{exit, logging, shutdown};
@@ -63,6 +63,8 @@ enum Command {
     Pretrain(PretrainArgs),
     /// Measures how well a network foresees games of people.
     Evaluate(EvaluateArgs),
+    /// Answers leaves with one network, for a program on this machine that plays games of its own.
+    Serve(serve::ServeOptions),
 }
 
 fn main() -> ExitCode {
@@ -72,6 +74,7 @@ fn main() -> ExitCode {
         Some(Command::Status(target)) => inquire::status(target),
         Some(Command::Pretrain(args)) => pretrain::pretrain(args),
         Some(Command::Evaluate(args)) => evaluate::evaluate(args),
+        Some(Command::Serve(options)) => serve::serve(options),
         None => start(&cli),
     })
 }

@@ -1,5 +1,5 @@
-//! What every program needs to start and to stop: configuration, logs, exit codes, signals, and the gRPC settings
-//! that both sides must share.
+//! What every program needs to start and to stop: configuration, logs, exit codes, signals, lines read from
+//! anybody, and the gRPC settings that both sides must share.
 //!
 //! No game, no search and no network lives here. Only [`config::Sources::new`] reads the environment.
 
@@ -7,5 +7,6 @@ pub mod auth;
 pub mod config;
 pub mod exit;
 pub mod limits;
+pub mod lines;
 pub mod logging;
 pub mod shutdown;

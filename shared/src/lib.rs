@@ -7,8 +7,10 @@ pub mod encoding;
 pub mod game;
 pub mod gate;
 pub mod notation;
+pub mod opening;
 pub mod record;
 pub mod search;
+pub mod seed;
 pub mod wire;
 
 /// Version of the rules, encodings and packed forms; peers that differ are refused.

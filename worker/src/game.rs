@@ -6,6 +6,7 @@ use shared::encoding::{Encoding, Mv, Pos};
 use shared::game::{Game, MoveError, Value};
 use shared::record::{PlyRecord, PolicyTarget};
 use shared::search::{LeafId, Request, Search, SearchError};
+use shared::seed::mix_seed;
 use shared::wire::{ReportedPly, WireError, ply_to_proto, search_settings_from_proto};
 
 use crate::counters::count;
@@ -84,7 +85,7 @@ impl<E: Encoding> GameInHand<E> {
         let network_ids = [lease.white_network_id, lease.black_network_id];
         let tree_count = if network_ids[0] == network_ids[1] { 1 } else { 2 };
         let search = |tree: u64| {
-            let seed = derive_seed(lease.seed, u64::from(game.ply(&position)) << 1 | tree);
+            let seed = mix_seed(lease.seed, u64::from(game.ply(&position)) << 1 | tree);
             Search::new(game.clone(), position.clone(), settings.clone(), seed)
         };
         let searches = (0..tree_count).map(search).collect::<Result<_, _>>()?;
@@ -230,12 +231,4 @@ fn policy_target<E: Encoding>(encoding: &E, search: &Search<E::Game>) -> Option<
     let mut policy_indices = Vec::with_capacity(moves.len());
     encoding.policy_indices(position, &moves, &mut policy_indices);
     PolicyTarget::from_visits(policy_indices.into_iter().zip(visit_counts)).ok()
-}
-
-/// Mixes a lease's seed with a number, so that each ply it may be taken up at has its own (splitmix64's finish).
-fn derive_seed(seed: u64, number: u64) -> u64 {
-    let mut mixed = seed.wrapping_add(number.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
-    mixed = (mixed ^ mixed >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-    mixed ^ mixed >> 31
 }

@@ -6,8 +6,9 @@
 //!
 //! Reading order: [`run`](run()) starts all and holds the session, `connect` joins, `leases`, `evaluations`,
 //! `reports` and `renewals` each carry one kind of message, `pool` is a thread, `game` one game in it, `desk` where
-//! leaves are answered from the `cache` or put into a batch.
+//! leaves are answered from the `cache` or put into a batch. `answers` is for threads that play games of their own.
 
+pub mod answers;
 mod backoff;
 mod cache;
 mod connect;

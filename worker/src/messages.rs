@@ -55,12 +55,15 @@ pub(crate) enum ToThread {
     },
 }
 
-/// A checked answer: priors of all leaves end to end, and a value for each.
+/// A checked answer.
 #[derive(Debug)]
-pub(crate) struct Evaluations {
-    pub(crate) network_id: u32,
-    pub(crate) priors: Vec<f32>,
-    pub(crate) values: Vec<f32>,
+pub struct Evaluations {
+    /// The network that answered.
+    pub network_id: u32,
+    /// Priors of the legal moves of all leaves, end to end.
+    pub priors: Vec<f32>,
+    /// Value of each leaf from its side to move.
+    pub values: Vec<f32>,
 }
 
 /// The way from the threads to the tasks. A thread waits when one of them is full.

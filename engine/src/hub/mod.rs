@@ -12,8 +12,8 @@ use std::io::{self, BufRead, Write};
 use std::sync::mpsc::{Receiver, TryRecvError, sync_channel};
 
 use crate::player::PlayerOptions;
-use crate::uhp::lines::next_line;
 use anyhow::Context;
+use runtime::lines::next_line;
 use session::Session;
 use watch::{Inbox, Next};
 

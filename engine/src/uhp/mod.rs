@@ -3,16 +3,15 @@
 //! Here are the command line and the loop over lines; what is said and done is told in `docs/uhp.md`.
 
 mod command;
-pub mod lines;
 mod refusal;
 mod session;
 
 use std::io::{self, BufRead, Write};
 
 use anyhow::Context;
+use runtime::lines::next_line;
 
 use command::Command;
-use lines::next_line;
 use refusal::Refusal;
 use session::Session;
 

@@ -3,8 +3,8 @@
 use shared::game::MoveError;
 use shared::notation::uhp::{GameStringError, Turn};
 
-use super::lines::LineError;
 use crate::settings::SettingError;
+use runtime::lines::LineError;
 
 /// Longest line that tells of a refusal, in letters.
 const LINE_LEN_MAX: usize = 240;

@@ -10,9 +10,8 @@ use shared::record::PlyRecord;
 use shared::search::SearchSettings;
 
 use super::open_game::OpenGame;
-use super::opening::random_openings;
 use super::registry::Inner;
-use super::{GameRegistry, RegistryError, mix_seed};
+use super::{GameRegistry, RegistryError, mix_seed, random_openings};
 use crate::store::{Change, GameKind, GameState, NewGame, StoredGame};
 
 /// What is to be decided, and how.

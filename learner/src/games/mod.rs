@@ -6,7 +6,6 @@
 mod gate;
 mod lease;
 mod open_game;
-mod opening;
 mod progress;
 mod registry;
 mod report;
@@ -15,11 +14,11 @@ mod seed;
 pub use gate::{GatePlan, GateReport};
 pub(crate) use lease::check_worker_id;
 pub use lease::{Lease, Leases};
-pub use opening::random_openings;
 pub use progress::{Counters, Progress};
 pub use registry::{GameRegistry, RegistryError, RegistryLimits, SelfPlayPlan};
 pub use report::PlyStatus;
-pub use seed::mix_seed;
+pub use shared::opening::random_openings;
+pub use shared::seed::mix_seed;
 
 /// Writes an error and all its causes in one line.
 pub(crate) fn describe(error: &dyn std::error::Error) -> String {

@@ -152,7 +152,7 @@ fn check_names(request: &proto::JoinRequest) -> Result<(), Status> {
     Ok(())
 }
 
-fn check_versions(request: &proto::JoinRequest) -> Result<(), Status> {
+pub(super) fn check_versions(request: &proto::JoinRequest) -> Result<(), Status> {
     let versions = [
         ("protocol", request.protocol_version, proto::PROTOCOL_VERSION),
         ("rules and encoding", request.domain_version, shared::DOMAIN_VERSION),

@@ -1,11 +1,12 @@
-//! Random openings for gates: different positions, each played twice with colours swapped.
+//! Random openings for gates and matches: different positions, each played twice with colours swapped.
 
 use std::collections::HashSet;
 
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
-use shared::encoding::{Encoding, Symmetry};
-use shared::game::Game;
+
+use crate::encoding::{Encoding, Symmetry};
+use crate::game::Game;
 
 /// Tries to find one more opening that differs from all before.
 const TRIES_MAX: u32 = 200;
@@ -64,8 +65,8 @@ fn random_opening<E: Encoding>(encoding: &E, ply_count: u32, rng: &mut Pcg64) ->
 #[cfg(test)]
 mod tests {
     use super::*;
-    use shared::encoding::tictactoe::TicTacToeEncoding;
-    use shared::game::tictactoe::TicTacToe;
+    use crate::encoding::tictactoe::TicTacToeEncoding;
+    use crate::game::tictactoe::TicTacToe;
 
     #[test]
     fn openings_are_different_positions_until_the_game_has_no_more() {

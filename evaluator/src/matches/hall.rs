@@ -1,0 +1,241 @@
+//! Where the games of a match are played, many at once: a thread for each board, and players for each thread.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{RecvTimeoutError, SyncSender, sync_channel};
+use std::time::{Duration, Instant};
+
+use anyhow::Context;
+use indicatif::ProgressBar;
+use shared::game::Side;
+use shared::game::hive::Hive;
+use shared::search::SearchSettings;
+use tokio::runtime::Handle;
+use tokio_util::sync::CancellationToken;
+use tracing::{info, warn};
+
+use super::engine::{EngineBounds, EngineMover};
+use super::mover::{Mover, RandomMover, RolloutMover, Stop};
+use super::network::{NetworkServer, ServeSettings};
+use super::plan::PlannedGame;
+use super::play::{Ending, FinishedGame, play};
+use super::player::Player;
+use super::result::MatchResult;
+use super::searcher::{NetworkEyes, PolicyMover, SearchMover, Uniform};
+
+/// Time between two progress lines.
+const PROGRESS_INTERVAL: Duration = Duration::from_secs(30);
+
+/// How a match is played.
+#[derive(Debug, Clone)]
+pub struct HallSettings {
+    /// Games played at once.
+    pub games_at_once: usize,
+    /// How engines are treated.
+    pub bounds: EngineBounds,
+    /// How networks are served.
+    pub serve: ServeSettings,
+}
+
+/// The two players at each board.
+type Seats = [Box<dyn Mover + Send>; 2];
+
+/// Boards with their players, ready to play.
+pub struct Hall {
+    hive: Hive,
+    seats: Vec<Seats>,
+    stop: CancellationToken,
+    /// Networks end when the last game is over.
+    _servers: Vec<Option<NetworkServer>>,
+}
+
+impl Hall {
+    /// Starts whatever programs the players need.
+    ///
+    /// # Errors
+    /// In one line, if one of them cannot be started.
+    pub fn open(
+        hive: Hive,
+        players: &[Player; 2],
+        settings: HallSettings,
+        tokio: &Handle,
+        stop: &CancellationToken,
+    ) -> anyhow::Result<Self> {
+        let mut servers = start_networks(&hive, players, &settings, tokio, stop)?;
+        let mut seats = vec![];
+        for _ in 0..settings.games_at_once {
+            let mut seat = |index: usize| {
+                let server = servers.get_mut(index).and_then(Option::as_mut);
+                mover(hive, &players[index], &settings, server, stop)
+            };
+            seats.push([seat(0)?, seat(1)?]);
+        }
+        greet_engines(hive, players, &settings, stop)?;
+        Ok(Self { hive, seats, stop: stop.clone(), _servers: servers })
+    }
+
+    /// Plays all games, or those that are finished when the match is stopped. Returns them in their order.
+    ///
+    /// # Errors
+    /// The first failure that is no player's fault; the games then end at once.
+    pub fn play(mut self, games: &[PlannedGame]) -> anyhow::Result<Vec<FinishedGame>> {
+        let next = AtomicUsize::new(0);
+        let (hive, stop) = (self.hive, self.stop.child_token());
+        let (sender, results) = sync_channel(self.seats.len());
+        let mut finished = vec![];
+        let mut failure = None;
+        std::thread::scope(|scope| {
+            for seats in self.seats.drain(..) {
+                let board = Board { hive, games, next: &next, stop: &stop, results: sender.clone() };
+                scope.spawn(move || board.play(seats));
+            }
+            drop(sender);
+            let mut teller = Teller::new(games.len());
+            loop {
+                match results.recv_timeout(PROGRESS_INTERVAL) {
+                    Ok(Ok(game)) => {
+                        tell_forfeit(&game);
+                        finished.push(game);
+                    }
+                    Ok(Err(error)) => {
+                        stop.cancel();
+                        failure.get_or_insert(error);
+                    }
+                    Err(RecvTimeoutError::Timeout) => {}
+                    Err(RecvTimeoutError::Disconnected) => break,
+                }
+                teller.tell(&finished);
+            }
+        });
+        finished.sort_by_key(|game| game.planned.index);
+        failure.map_or(Ok(finished), Err)
+    }
+}
+
+/// One thread's share of the match.
+struct Board<'a> {
+    hive: Hive,
+    games: &'a [PlannedGame],
+    next: &'a AtomicUsize,
+    stop: &'a CancellationToken,
+    results: SyncSender<anyhow::Result<FinishedGame>>,
+}
+
+impl Board<'_> {
+    /// Plays one game after the other until none is left.
+    fn play(&self, [mut first, mut second]: Seats) {
+        while let Some(planned) = self.games.get(self.next.fetch_add(1, Ordering::Relaxed)) {
+            let movers: [&mut dyn Mover; 2] = match planned.first_side {
+                Side::White => [&mut *first, &mut *second],
+                Side::Black => [&mut *second, &mut *first],
+            };
+            let Some(result) = play(&self.hive, planned, movers, self.stop).transpose() else { return };
+            if self.results.send(result).is_err() {
+                return;
+            }
+        }
+    }
+}
+
+/// Tells how far the match is: a bar on a terminal, now and then a line elsewhere.
+struct Teller {
+    bar: ProgressBar,
+    told_at: Instant,
+    game_count: usize,
+}
+
+impl Teller {
+    fn new(game_count: usize) -> Self {
+        let bar = runtime::logging::bar();
+        bar.set_length(game_count as u64);
+        bar.set_prefix("match");
+        Self { bar, told_at: Instant::now(), game_count }
+    }
+
+    fn tell(&mut self, finished: &[FinishedGame]) {
+        let is_due = self.told_at.elapsed() >= PROGRESS_INTERVAL;
+        if self.bar.is_hidden() && !is_due {
+            return;
+        }
+        let score = MatchResult::new(finished).score();
+        let text = format!("A {} won, {} drawn, {} lost", score.wins, score.draws, score.losses);
+        if is_due {
+            self.told_at = Instant::now();
+            info!(finished = finished.len(), games = self.game_count, score = text, "match");
+        }
+        self.bar.set_position(finished.len() as u64);
+        self.bar.set_message(text);
+    }
+}
+
+fn tell_forfeit(game: &FinishedGame) {
+    if let Ending::Forfeit(side, reason) = &game.ending {
+        let loser = if *side == game.planned.first_side { "A" } else { "B" };
+        warn!(game = game.planned.index + 1, loser, ?side, reason, "game forfeited");
+    }
+}
+
+/// Starts a server for each player that is a network.
+fn start_networks(
+    hive: &Hive,
+    players: &[Player; 2],
+    settings: &HallSettings,
+    tokio: &Handle,
+    stop: &CancellationToken,
+) -> anyhow::Result<Vec<Option<NetworkServer>>> {
+    let start = |player: &Player| {
+        let file = player.network_file()?;
+        let game_type = hive.rules().game_type;
+        Some(NetworkServer::start(&settings.serve, file, game_type, settings.games_at_once, (tokio, stop)))
+    };
+    players.iter().map(|player| start(player).transpose()).collect()
+}
+
+fn mover(
+    hive: Hive,
+    player: &Player,
+    settings: &HallSettings,
+    server: Option<&mut NetworkServer>,
+    stop: &CancellationToken,
+) -> anyhow::Result<Box<dyn Mover + Send>> {
+    let eyes = || {
+        let asker = server.and_then(NetworkServer::take_asker);
+        asker.map(|asker| NetworkEyes::new(hive, asker)).context("there are fewer askers than boards")
+    };
+    // As in the gate.
+    let search = |count| SearchSettings::default().for_match(count);
+    Ok(match player {
+        Player::Random => Box::new(RandomMover::new(hive)),
+        Player::Rollouts { simulation_count } => Box::new(RolloutMover::new(hive, *simulation_count)),
+        Player::Uniform { simulation_count } => {
+            // Nothing is gained by choosing leaves before the answers are in.
+            let settings = SearchSettings { leaves_per_game: 1, ..search(*simulation_count) };
+            Box::new(SearchMover::new(hive, settings, Uniform::default()))
+        }
+        Player::Network { simulation_count, .. } => {
+            Box::new(SearchMover::new(hive, search(*simulation_count), eyes()?))
+        }
+        Player::Policy { .. } => Box::new(PolicyMover::new(hive, eyes()?)),
+        Player::Engine { command, limit } => {
+            Box::new(EngineMover::new(hive, command, *limit, settings.bounds, stop.clone()))
+        }
+    })
+}
+
+/// Starts each engine once: one that never runs is a mistake of the user, not a match of lost games.
+fn greet_engines(
+    hive: Hive,
+    players: &[Player; 2],
+    settings: &HallSettings,
+    stop: &CancellationToken,
+) -> anyhow::Result<()> {
+    for player in players {
+        let Player::Engine { command, limit } = player else { continue };
+        match EngineMover::new(hive, command, *limit, settings.bounds, stop.clone()).start() {
+            Ok(id) => info!(command, id = id.unwrap_or_default(), "engine is there"),
+            Err(Stop::Forfeit(reason)) => anyhow::bail!("engine {command:?}: {reason}"),
+            Err(Stop::Failed(error)) => return Err(error),
+            Err(Stop::Cancelled) => anyhow::bail!("stopped while the engine was started"),
+        }
+    }
+    Ok(())
+}

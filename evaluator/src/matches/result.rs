@@ -1,0 +1,113 @@
+//! What came of a match, in numbers and in words. Nothing depends on the order in which games ended.
+
+use std::fmt::Write;
+
+use shared::game::{Outcome, Side};
+use shared::gate::{GateScore, Interval};
+
+use super::play::{Ending, FinishedGame};
+
+/// The result of a match, seen from the first player.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct MatchResult {
+    /// Its games as White and as Black.
+    pub by_side: [GateScore; 2],
+    /// Pairs by the half points that it won in them, 0 to 4.
+    pub pairs: [u32; 5],
+    ply_count: u64,
+    surrounded_count: u32,
+    repetition_count: u32,
+    ply_limit_count: u32,
+    /// Games lost for a reason, of the first and of the second player.
+    forfeits: [Vec<(usize, String)>; 2],
+}
+
+impl MatchResult {
+    /// Counts games, which must be in their order.
+    pub fn new(games: &[FinishedGame]) -> Self {
+        let mut result = Self::default();
+        for game in games {
+            result.count(game);
+        }
+        for pair in games.chunk_by(|a, b| a.planned.pair_index() == b.planned.pair_index()) {
+            if let [first, second] = pair {
+                result.pairs[half_points(first) + half_points(second)] += 1;
+            }
+        }
+        result
+    }
+
+    /// Returns all games together.
+    pub fn score(&self) -> GateScore {
+        let [white, black] = self.by_side;
+        GateScore {
+            wins: white.wins + black.wins,
+            draws: white.draws + black.draws,
+            losses: white.losses + black.losses,
+        }
+    }
+
+    fn count(&mut self, game: &FinishedGame) {
+        let first_side = game.planned.first_side;
+        let score = &mut self.by_side[first_side.index()];
+        match half_points(game) {
+            2 => score.wins += 1,
+            1 => score.draws += 1,
+            _ => score.losses += 1,
+        }
+        self.ply_count += game.moves.len() as u64;
+        match &game.ending {
+            Ending::QueenSurrounded => self.surrounded_count += 1,
+            Ending::Repetition => self.repetition_count += 1,
+            Ending::PlyLimit => self.ply_limit_count += 1,
+            Ending::Forfeit(side, reason) => {
+                let forfeits = &mut self.forfeits[usize::from(*side != first_side)];
+                forfeits.push((game.planned.index + 1, reason.clone()));
+            }
+        }
+    }
+
+    /// Tells the result to people.
+    pub fn report(&self, names: &[String; 2]) -> String {
+        let score = self.score();
+        let count = score.game_count();
+        let mut text = format!("A  {}\nB  {}\n", names[0], names[1]);
+        let points = f64::from(score.wins) + f64::from(score.draws) / 2.0;
+        let _ = writeln!(text, "score of A   {points} of {count} ({:.3}): {}", score.score(), tally(&score));
+        for (side, score) in [Side::White, Side::Black].iter().zip(&self.by_side) {
+            let _ = writeln!(text, "A as {side:?}   {}", tally(score));
+        }
+        let [lost, worse, even, better, won] = self.pairs;
+        let _ =
+            writeln!(text, "pairs        2-0: {won}, 1.5-0.5: {better}, 1-1: {even}, 0.5-1.5: {worse}, 0-2: {lost}");
+        let mean_plies = self.ply_count as f64 / f64::from(count.max(1));
+        let _ = writeln!(text, "plies a game {mean_plies:.1}");
+        let [of_a, of_b] = self.forfeits.each_ref().map(Vec::len);
+        let _ = writeln!(
+            text,
+            "endings      queen surrounded: {}, repetition: {}, ply limit: {}, forfeits of A: {of_a}, of B: {of_b}",
+            self.surrounded_count, self.repetition_count, self.ply_limit_count
+        );
+        for (name, forfeits) in ["A", "B"].iter().zip(&self.forfeits) {
+            for (number, reason) in forfeits {
+                let _ = writeln!(text, "  game {number} lost by {name}: {reason}");
+            }
+        }
+        let Interval { low, high } = score.elo_interval();
+        let _ = writeln!(text, "Elo of A over B   {:+.0} ({low:+.0} to {high:+.0}, 95 %)", score.elo_difference());
+        text
+    }
+}
+
+/// Returns what the first player got, 0 to 2 half points.
+pub fn half_points(game: &FinishedGame) -> usize {
+    match game.outcome {
+        Outcome::Draw => 1,
+        Outcome::Win(side) if side == game.planned.first_side => 2,
+        Outcome::Win(_) => 0,
+    }
+}
+
+fn tally(score: &GateScore) -> String {
+    format!("{} won, {} drawn, {} lost", score.wins, score.draws, score.losses)
+}

@@ -1,0 +1,129 @@
+//! `evaluator match` from outside: players that need nobody else, and engines that misbehave.
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+use shared::notation::games::read_lines;
+use shared::notation::{Ending, ReadOptions};
+
+fn run(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_evaluator")).arg("match").args(arguments).output().expect("run the evaluator")
+}
+
+fn succeed(arguments: &[&str]) -> (String, String) {
+    let output = run(arguments);
+    let [out, log] = [output.stdout, output.stderr].map(|text| String::from_utf8(text).expect("text"));
+    assert!(output.status.success(), "{arguments:?}\n{log}\n{out}");
+    (out, log)
+}
+
+fn fail(arguments: &[&str]) -> (Option<i32>, String) {
+    let output = run(arguments);
+    let log = String::from_utf8(output.stderr).expect("text");
+    (output.status.code(), log.lines().last().unwrap_or_default().to_owned())
+}
+
+fn line<'a>(report: &'a str, name: &str) -> &'a str {
+    report.lines().find(|line| line.starts_with(name)).unwrap_or_else(|| panic!("no {name} in\n{report}"))
+}
+
+#[test]
+fn a_match_is_scored_and_its_games_can_be_read_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("games.uhp");
+    let out = file.to_str().unwrap();
+    let (report, _) = succeed(&["random", "mcts:50", "--games", "4", "--ply-limit", "60", "--out", out]);
+    assert_eq!((line(&report, "A "), line(&report, "B ")), ("A  random", "B  mcts:50"));
+    assert!(line(&report, "score of A").contains(" of 4 ("), "{report}");
+    assert!(line(&report, "endings").ends_with("forfeits of A: 0, of B: 0"), "{report}");
+
+    let text = std::fs::read_to_string(&file).unwrap();
+    let games: Vec<_> = read_lines(&text, ReadOptions::default()).collect::<Result<_, _>>().expect("legal games");
+    let openings: Vec<_> = games.iter().map(|game| game.move_texts()[..4].to_vec()).collect();
+    assert_eq!((&openings[0], &openings[2]), (&openings[1], &openings[3]));
+    assert_ne!(openings[0], openings[2]);
+    assert!(games.iter().all(|game| game.outcome.is_some() && game.ply_count() <= 60));
+
+    let table = std::fs::read_to_string(folder.path().join("games.uhp.tsv")).unwrap();
+    let rows: Vec<Vec<&str>> = table.lines().skip(1).map(|row| row.split('\t').collect()).collect();
+    assert_eq!(rows.len(), 4);
+    for (game, row) in games.iter().zip(&rows) {
+        assert_eq!(row[5], game.ply_count().to_string());
+        assert_eq!(row[7] == "queen surrounded", game.ending == Ending::QueenSurrounded, "{row:?}");
+    }
+    assert_eq!([rows[0][2], rows[1][2], rows[0][3], rows[1][3]], ["random", "mcts:50", "mcts:50", "random"]);
+}
+
+#[test]
+fn the_same_seed_gives_the_same_games_however_many_are_played_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let play = |seed: &str, at_once: &str| {
+        let file = folder.path().join(format!("{seed}-{at_once}"));
+        let limits = ["--games", "6", "--ply-limit", "30", "--seed", seed, "--games-at-once", at_once];
+        let arguments = [&["uniform:20", "mcts:10", "--out", file.to_str().unwrap()], &limits[..]].concat();
+        (succeed(&arguments).0, std::fs::read_to_string(&file).unwrap())
+    };
+    let alone = play("3", "1");
+    assert_eq!(alone, play("3", "5"));
+    assert_ne!(alone.1, play("4", "5").1);
+}
+
+/// An engine that greets and agrees to everything, until it is asked for a move.
+fn engine(answer: &str) -> String {
+    format!(
+        "uhp@time=1ms:echo id Fake; echo ok; while read line; do case \"$line\" in bestmove*) {answer};; *) echo ok;; esac; done"
+    )
+}
+
+/// Plays two games against an engine, both of which it must lose; returns the report.
+fn lose(answer: &str) -> String {
+    let limits = ["--games", "2", "--time-margin", "1s", "--games-at-once", "1"];
+    let (report, log) = succeed(&[&["random", &engine(answer)], &limits[..]].concat());
+    assert!(line(&report, "score of A").ends_with("2 won, 0 drawn, 0 lost"), "{report}");
+    assert!(line(&report, "endings").ends_with("forfeits of A: 0, of B: 2"), "{report}");
+    assert_eq!(log.matches("game forfeited").count(), 2, "{log}");
+    report
+}
+
+#[test]
+fn an_engine_that_crashes_loses_and_is_started_again() {
+    let report = lose("echo 'out of memory' >&2; exit 3");
+    let reason = "bestmove time 00:00:00.001: ended (exit status: 3), its last line was \"out of memory\"";
+    assert_eq!(line(&report, "  game 1"), format!("  game 1 lost by B: {reason}"));
+    assert_eq!(line(&report, "  game 2"), format!("  game 2 lost by B: {reason}"));
+}
+
+#[test]
+fn an_engine_that_plays_an_illegal_move_loses() {
+    let report = lose("echo wQ; echo ok");
+    assert!(line(&report, "  game 1").contains("bestmove time 00:00:00.001: "), "{report}");
+    let report = lose("echo nonsense; echo ok");
+    assert!(line(&report, "  game 1").contains("\"nonsense\""), "{report}");
+    let report = lose("echo err no idea; echo ok");
+    assert!(line(&report, "  game 1").ends_with("it answers \"err no idea\""), "{report}");
+}
+
+#[test]
+fn an_engine_that_does_not_answer_loses() {
+    let report = lose("echo thinking; sleep 1000");
+    let reason = "bestmove time 00:00:00.001: no answer in 1.001 s, its last line was \"thinking\"";
+    assert_eq!(line(&report, "  game 2"), format!("  game 2 lost by B: {reason}"));
+}
+
+#[test]
+fn what_cannot_be_played_is_told_in_one_line() {
+    let (code, error) = fail(&["random", "nobody"]);
+    assert_eq!(code, Some(64));
+    assert!(error.starts_with("evaluator: player \"nobody\": write random, uniform:N"), "{error}");
+
+    let (code, error) = fail(&["random", "uhp@depth=1:exit 7"]);
+    assert_eq!((code, error.as_str()), (Some(1), "evaluator: engine \"exit 7\": its greeting: ended (exit status: 7)"));
+
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("best.safetensors");
+    std::fs::write(&file, "weights").unwrap();
+    let missing = Path::new("/nowhere/learner");
+    let (code, error) = fail(&["random", file.to_str().unwrap(), "--learner-program", missing.to_str().unwrap()]);
+    assert_eq!(code, Some(1));
+    assert!(error.starts_with("evaluator: start /nowhere/learner: networks are answered by the program"), "{error}");
+}

@@ -1,0 +1,78 @@
+//! Matches in which networks play: the evaluator starts `learner serve` for each.
+
+mod common;
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use common::system::worker_program;
+use net::{Device, Network, NetworkSettings, NetworkShape, PolicyHead, Trunk};
+use shared::encoding::Encoding;
+use shared::encoding::hive::HiveEncoding;
+use shared::encoding::tictactoe::TicTacToeEncoding;
+use shared::game::hive::Hive;
+use shared::game::tictactoe::TicTacToe;
+
+fn network_of<E: Encoding>(encoding: &E, path: &Path, seed: u64) -> String {
+    let policy_head = PolicyHead::Spatial;
+    let settings = NetworkSettings { blocks: 1, filters: 8, trunk: Trunk::Frame, policy_head, value_hidden: 8 };
+    let shape = NetworkShape::new(encoding, settings);
+    let network = Network::random(&shape, Device::CPU, seed).expect("a network");
+    network.save(path).expect("the file is written");
+    path.display().to_string()
+}
+
+fn network(path: &Path, seed: u64) -> String {
+    network_of(&HiveEncoding::new(Hive::default(), 16), path, seed)
+}
+
+fn play(arguments: &[&str]) -> Output {
+    let mut command = Command::new(worker_program("evaluator"));
+    command.arg("match").args(arguments).args(["--device", "cpu", "--learner-program", env!("CARGO_BIN_EXE_learner")]);
+    command.output().expect("run the evaluator")
+}
+
+fn last_line(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).lines().last().unwrap_or_default().to_owned()
+}
+
+#[test]
+fn networks_meet_each_other_and_random_play() {
+    let folder = tempfile::tempdir().unwrap();
+    let first = network(&folder.path().join("first.safetensors"), 1);
+    let second = network(&folder.path().join("second.safetensors"), 2);
+    let fast = format!("{second}@4");
+    for [a, b] in [[first.as_str(), fast.as_str()], [&format!("policy:{first}"), "random"]] {
+        let output = play(&[a, b, "--simulations", "16", "--games", "4", "--ply-limit", "20", "--type", "Base+ML"]);
+        assert!(output.status.success(), "{}", last_line(&output));
+        let report = String::from_utf8(output.stdout).unwrap();
+        assert!(report.starts_with("A  ") && report.contains("first-"), "{report}");
+        assert!(report.contains(" of 4 (") && report.contains("forfeits of A: 0, of B: 0"), "{report}");
+    }
+}
+
+#[test]
+fn a_file_that_is_no_network_for_hive_ends_the_match_with_one_line() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("other.safetensors");
+    let file = network_of(&TicTacToeEncoding::new(TicTacToe), &path, 1);
+    let output = play(&[&file, "random"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(last_line(&output).contains(&format!("network {file}: not one for Hive")), "{}", last_line(&output));
+    std::fs::write(&path, "no network").unwrap();
+    let output = play(&["random", &file]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(last_line(&output).starts_with(&format!("evaluator: network {file}: ")), "{}", last_line(&output));
+}
+
+#[test]
+fn a_served_network_ends_with_its_input() {
+    let folder = tempfile::tempdir().unwrap();
+    let path: PathBuf = folder.path().join("network.safetensors");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_learner"));
+    command.args(["serve", "--device", "cpu", "--network", &network(&path, 1)]);
+    let output = command.stdin(Stdio::null()).output().expect("run the learner");
+    assert!(output.status.success(), "{}", last_line(&output));
+    let said = String::from_utf8(output.stdout).unwrap();
+    assert!(said.starts_with("listening http://127.0.0.1:"), "{said}");
+}
