@@ -127,3 +127,26 @@ fn what_cannot_be_played_is_told_in_one_line() {
     assert_eq!(code, Some(1));
     assert!(error.starts_with("evaluator: start /nowhere/learner: networks are answered by the program"), "{error}");
 }
+
+#[test]
+fn the_ladder_keeps_matches_in_the_store_of_a_run() {
+    let run = tempfile::tempdir().unwrap();
+    let run_dir = run.path().to_str().unwrap();
+    let short = ["--games", "4", "--ply-limit", "30", "--run-dir", run_dir];
+    succeed(&[&["random", "mcts:20"], &short[..]].concat());
+    succeed(&[&["mcts:20", "random"], &short[..]].concat());
+    let ladder = |arguments: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_evaluator"));
+        let output =
+            command.args(["ladder", "--run-dir", run_dir]).args(arguments).output().expect("run the evaluator");
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).expect("text")
+    };
+    let games = |table: &str, name: &str| line(table, name).split_whitespace().nth(5).map(str::to_owned);
+    let table = ladder(&[]);
+    assert_eq!(games(&table, "mcts:20 "), Some("4".to_owned()), "the same match again counts once\n{table}");
+    let table = ladder(&["--add", "uniform:10", "random", "--games", "2", "--ply-limit", "30", "--seed", "9"]);
+    assert_eq!(games(&table, "random "), Some("6".to_owned()), "{table}");
+    assert!(line(&table, "random ").contains("+0          +0 to +0"), "{table}");
+    assert_eq!(ladder(&["--type", "Base"]), "no matches yet: evaluator ladder --run-dir RUN --add A B\n");
+}

@@ -1,0 +1,119 @@
+//! How a match is played, as the command line tells it.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use runtime::exit::UsageError;
+use shared::game::hive::{GameType, Hive, HiveRules};
+
+use super::engine::EngineBounds;
+use super::hall::HallSettings;
+use super::network::ServeSettings;
+use super::player::{Defaults, EngineLimit, Player};
+use crate::ladder::MatchKey;
+
+/// Games at once if no player is an outside engine: their leaves share batches.
+const GAMES_AT_ONCE: usize = 32;
+
+/// How a match is played.
+#[derive(Debug, Clone, clap::Args)]
+pub struct PlayOptions {
+    /// How many games; an even number makes whole pairs.
+    #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub(super) games: u32,
+    /// Simulations a move of networks that do not say it themselves.
+    #[arg(long, value_name = "N", default_value_t = 400, value_parser = clap::value_parser!(u32).range(2..=10_000_000))]
+    simulations: u32,
+    /// Depth at which outside engines think.
+    #[arg(long, value_name = "N", conflicts_with = "time", value_parser = clap::value_parser!(u32).range(1..))]
+    depth: Option<u32>,
+    /// Time that outside engines have for a move, such as 1s or 500ms.
+    #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration)]
+    time: Option<Duration>,
+    /// Longest wait for an engine's answer that has no time of its own; then it loses the game.
+    #[arg(long, value_name = "TIME", default_value = "5m", value_parser = humantime::parse_duration)]
+    answer_wait_max: Duration,
+    /// How much later than its time an engine's move may come.
+    #[arg(long, value_name = "TIME", default_value = "2s", value_parser = humantime::parse_duration)]
+    time_margin: Duration,
+    /// UHP game type.
+    #[arg(long = "type", value_name = "TYPE", default_value = "Base+MLP")]
+    game_type: GameType,
+    /// Random plies that both games of a pair start with.
+    #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u32).range(0..=100))]
+    pub(super) opening_plies: u32,
+    /// Plies after which a game is a draw.
+    #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u32).range(1..=5000))]
+    ply_limit: u32,
+    /// Seed of openings and of whatever players draw at random.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(super) seed: u64,
+    /// Games played at once; by default 32, with outside engines one for each core.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
+    games_at_once: Option<u32>,
+    /// File for the games, UHP GameStrings one a line; FILE.tsv beside it tells who played and how each ended.
+    #[arg(long, value_name = "FILE")]
+    pub(super) out: Option<PathBuf>,
+    /// The program `learner`, which computes networks; by default the one beside this program.
+    #[arg(long, value_name = "PATH")]
+    learner_program: Option<PathBuf>,
+    /// Where networks are computed: auto, cpu, cuda or cuda:N.
+    #[arg(long, value_name = "DEVICE", default_value = "auto")]
+    device: String,
+    /// Threads that compute one network on the CPU.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    network_threads: usize,
+    /// What is logged, such as evaluator=debug for what engines write to stderr.
+    #[arg(long, value_name = "FILTER", default_value = "info")]
+    pub(super) log: String,
+}
+
+impl PlayOptions {
+    /// Returns the expansions in play.
+    pub const fn game_type(&self) -> GameType {
+        self.game_type
+    }
+
+    /// Reads the two players.
+    ///
+    /// # Errors
+    /// [`UsageError`] in words.
+    pub(super) fn players(&self, texts: [&str; 2]) -> Result<[Player; 2], UsageError> {
+        let limit = self.depth.map(EngineLimit::Depth).or(self.time.map(EngineLimit::Time));
+        let defaults = Defaults { simulation_count: self.simulations, limit };
+        let player = |text| Player::parse(text, &defaults).map_err(|error| UsageError(error.to_string()));
+        Ok([player(texts[0])?, player(texts[1])?])
+    }
+
+    /// Returns the game by the rules of the match.
+    pub(super) fn hive(&self) -> Hive {
+        let defaults = HiveRules::default();
+        Hive::new(HiveRules { game_type: self.game_type, ply_limit: self.ply_limit, ..defaults })
+    }
+
+    /// Returns what makes another match the same again.
+    pub(super) fn key(&self) -> MatchKey {
+        MatchKey {
+            game_type: self.game_type.to_string(),
+            opening_plies: self.opening_plies,
+            ply_limit: self.ply_limit,
+            seed: self.seed,
+        }
+    }
+
+    /// Returns how the games of these players are played.
+    pub(super) fn hall_settings(&self, players: &[Player; 2]) -> HallSettings {
+        let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+        let at_once = if players.iter().any(Player::is_engine) { cores } else { GAMES_AT_ONCE };
+        let at_once = self.games_at_once.map_or(at_once, |count| count as usize);
+        HallSettings {
+            games_at_once: at_once.min(self.games as usize),
+            bounds: EngineBounds { answer_wait_max: self.answer_wait_max, time_margin: self.time_margin },
+            serve: ServeSettings {
+                program: self.learner_program.clone().unwrap_or_else(ServeSettings::neighbour),
+                device: self.device.clone(),
+                threads: self.network_threads,
+            },
+        }
+    }
+}
