@@ -6,6 +6,7 @@
 
 mod best;
 pub mod config;
+pub mod data;
 mod durable;
 pub mod evaluate;
 pub mod figures;

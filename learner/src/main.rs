@@ -5,9 +5,10 @@ use std::process::ExitCode;
 use anyhow::Context;
 use clap::{Parser, Subcommand};
 use learner::config::LearnerConfig;
+use learner::data::{ExportArgs, InfoArgs};
 use learner::evaluate::EvaluateArgs;
 use learner::pretrain::PretrainArgs;
-use learner::{evaluate, inquire, pretrain, run, serve};
+use learner::{data, evaluate, inquire, pretrain, run, serve};
 use runtime::auth::Token;
 use runtime::config::{ConfigArgs, Sources, to_toml};
 use runtime::{exit, logging, shutdown};
@@ -21,7 +22,8 @@ use tracing::info;
         learner --config config/hive-cpu.toml --run-dir run        start a run, or go on with it\n  \
         learner --config config/hive-4090.toml --set run.seed=7    change single keys\n  \
         learner status --learner http://127.0.0.1:50051            ask a learner how far it is\n  \
-        learner pretrain --preset hive-cpu --games DIR             learn from people's games first\n\n\
+        learner pretrain --preset hive-cpu --games DIR             learn from people's games first\n  \
+        learner data-info run                                      tell what the games of a run are like\n\n\
         Exit codes: 0 after a clean stop, 1 after a failure, 64 for wrong usage or configuration.\n\
         Environment: ALVEARE_LEARNER__SECTION__KEY sets section.key, below flags and above the file."
 )]
@@ -65,6 +67,10 @@ enum Command {
     Evaluate(EvaluateArgs),
     /// Answers leaves with one network, for a program on this machine that plays games of its own.
     Serve(serve::ServeOptions),
+    /// Tells what the games of a run, or of people, are like.
+    DataInfo(InfoArgs),
+    /// Writes the games of a run, or of people, as UHP strings and as tensors.
+    Export(ExportArgs),
 }
 
 fn main() -> ExitCode {
@@ -75,6 +81,8 @@ fn main() -> ExitCode {
         Some(Command::Pretrain(args)) => pretrain::pretrain(args),
         Some(Command::Evaluate(args)) => evaluate::evaluate(args),
         Some(Command::Serve(options)) => serve::serve(options),
+        Some(Command::DataInfo(args)) => data::info(args),
+        Some(Command::Export(args)) => data::export(args),
         None => start(&cli),
     })
 }

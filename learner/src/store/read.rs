@@ -5,7 +5,9 @@ use std::path::Path;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use shared::record::{GameRecord, PlyRecord, PolicyTarget};
 
-use super::rows::{CheckpointRow, IterationRow, NetworkRow, NewGame, NewNetwork, StoredGame, StoredResult, outcome_of};
+use super::rows::{
+    CheckpointRow, GameKind, IterationRow, NetworkRow, NewGame, NewNetwork, StoredGame, StoredResult, outcome_of,
+};
 use super::{RunRow, StoreError, schema};
 
 /// Columns of a game, in the order in which [`read_game`] takes them.
@@ -53,6 +55,14 @@ impl Reader {
         Ok(Self { connection: schema::open_for_reading(database)? })
     }
 
+    /// Opens the store of the run in `run_dir` for reading alone; a learner may be at work there.
+    ///
+    /// # Errors
+    /// [`StoreError::NewerSchema`] for a database of a later version, else what the database says.
+    pub fn of_run(run_dir: &Path) -> Result<Self, StoreError> {
+        Self::open(&run_dir.join(super::DATABASE_FILE))
+    }
+
     /// Returns the description of the run.
     ///
     /// # Errors
@@ -68,6 +78,15 @@ impl Reader {
     pub fn open_game_ids(&self) -> Result<Vec<u64>, StoreError> {
         let sql = "SELECT game_id FROM games WHERE state = 'open' ORDER BY game_id";
         self.list(sql, [], |row| row.get::<_, i64>(0).map(i64::cast_unsigned))
+    }
+
+    /// Returns the numbers of all games of a kind that finished, in the order in which they did.
+    ///
+    /// # Errors
+    /// What the database says.
+    pub fn finished_game_ids(&self, kind: GameKind) -> Result<Vec<u64>, StoreError> {
+        let sql = "SELECT game_id FROM games WHERE state = 'finished' AND kind = ?1 ORDER BY finish_number";
+        self.list(sql, [kind], |row| row.get::<_, i64>(0).map(i64::cast_unsigned))
     }
 
     /// Returns the games of a candidate's gate, finished or not, without their plies.

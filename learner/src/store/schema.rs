@@ -37,7 +37,10 @@ pub(super) fn open_for_writing(database: &Path) -> Result<Connection, StoreError
 pub(super) fn open_for_reading(database: &Path) -> Result<Connection, StoreError> {
     let connection = Connection::open_with_flags(database, rusqlite::OpenFlags::SQLITE_OPEN_READ_ONLY)?;
     connection.busy_timeout(BUSY_WAIT)?;
-    Ok(connection)
+    match user_version(&connection)? {
+        found if found > SCHEMA_VERSION => Err(StoreError::NewerSchema { found, known: SCHEMA_VERSION }),
+        _ => Ok(connection),
+    }
 }
 
 /// Stores `given` if the run is new, else checks that it plays the same game and takes over the config.

@@ -210,8 +210,9 @@ pub fn format_moves(hive: &Hive, moves: &[Move]) -> (Vec<String>, Position) {
     (moves.iter().map(format).collect(), position)
 }
 
-/// Writes a GameString of its parts.
-pub(super) fn join_game(game_type: GameType, state: GameState, ply: u32, texts: &[String]) -> String {
+/// Writes a GameString of its parts: `texts` are the moves of a game of `ply` plies.
+#[must_use]
+pub fn join_game(game_type: GameType, state: GameState, ply: u32, texts: &[String]) -> String {
     let turn = Turn::after(ply);
     std::iter::once(format!("{game_type};{state};{turn}")).chain(texts.iter().cloned()).collect::<Vec<_>>().join(";")
 }

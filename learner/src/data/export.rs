@@ -1,0 +1,124 @@
+//! `learner export`: games as UHP strings, one a line, and samples as tensors.
+
+use std::path::PathBuf;
+
+use anyhow::Context;
+use runtime::exit::UsageError;
+use runtime::{exit, logging};
+use shared::encoding::Encoding;
+use shared::game::catalog::GameSpec;
+use shared::game::hive::GameType;
+use shared::notation::uhp::{GameState, join_game};
+
+use super::part::PartFile;
+use super::samples::SampleFile;
+use super::sources::{DataGame, Source, SourceArgs, TakeGames};
+use crate::store::GameKind;
+
+/// What to write, and where.
+#[derive(Debug, Clone, clap::Args)]
+pub struct ExportArgs {
+    #[command(flatten)]
+    source: SourceArgs,
+    /// Write the games to this file, as UHP strings, one a line (Hive alone).
+    #[arg(long, value_name = "FILE")]
+    games: Option<PathBuf>,
+    /// Write the samples to this file, as tensors (.safetensors); a position of a frame of 16 takes 25 kB.
+    #[arg(long, value_name = "FILE")]
+    samples: Option<PathBuf>,
+    /// Which games of a run.
+    #[arg(long, value_enum, value_name = "KIND", default_value_t = Kind::SelfPlay)]
+    kind: Kind,
+}
+
+/// Games of a run, by what they were played for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Kind {
+    /// Games to learn from.
+    SelfPlay,
+    /// Games of gates; they have no samples.
+    Gate,
+    /// Both, those to learn from first.
+    All,
+}
+
+impl Kind {
+    const fn kinds(self) -> &'static [GameKind] {
+        match self {
+            Self::SelfPlay => &[GameKind::SelfPlay],
+            Self::Gate => &[GameKind::Gate],
+            Self::All => &[GameKind::SelfPlay, GameKind::Gate],
+        }
+    }
+}
+
+/// Writes what was asked for.
+///
+/// # Errors
+/// If the games cannot be read, there are none, or a file cannot be written.
+pub fn export(args: &ExportArgs) -> anyhow::Result<()> {
+    if args.games.is_none() && args.samples.is_none() {
+        return Err(
+            UsageError("name what to write: --games FILE.uhp, --samples FILE.safetensors, or both".into()).into()
+        );
+    }
+    let source = Source::open(&args.source)?;
+    if args.games.is_some() && source.spec().is_some_and(|spec| !matches!(spec, GameSpec::Hive { .. })) {
+        return Err(UsageError("--games: UHP strings are of Hive alone, and this run plays another game".into()).into());
+    }
+    let mut export = Export {
+        games: args.games.as_deref().map(PartFile::create).transpose()?.map(GameFile),
+        samples: args.samples.as_deref().map(SampleFile::create).transpose()?,
+        game_count: 0,
+        spinner: logging::spinner(),
+    };
+    source.visit(args.kind.kinds(), &mut export)?;
+    export.spinner.finish_and_clear();
+    anyhow::ensure!(export.game_count > 0, "there are no finished games to export");
+    let game = source.spec().map_or_else(|| Ok(r#"{"name":"hive"}"#.to_owned()), serde_json::to_string)?;
+    let mut said = format!("games {}\n", export.game_count);
+    if let Some(samples) = export.samples {
+        said += &format!("samples {}\n", samples.sample_count());
+        samples.finish(&game)?;
+    }
+    export.games.map(|games| games.0.finish(b"")).transpose()?;
+    exit::print(&said).context("write to stdout")
+}
+
+/// What is being written.
+struct Export {
+    games: Option<GameFile>,
+    samples: Option<SampleFile>,
+    game_count: usize,
+    spinner: indicatif::ProgressBar,
+}
+
+impl TakeGames for Export {
+    fn take<E: Encoding>(&mut self, encoding: &E, game: &DataGame) -> anyhow::Result<()> {
+        if let Some(games) = &mut self.games {
+            games.write(game)?;
+        }
+        if let Some(samples) = &mut self.samples {
+            samples.push(encoding, &game.samples, self.game_count)?;
+        }
+        self.game_count += 1;
+        self.spinner.set_message(format!("{} games", self.game_count));
+        self.spinner.tick();
+        Ok(())
+    }
+}
+
+/// A file of games, one a line.
+struct GameFile(PartFile);
+
+impl GameFile {
+    fn write(&mut self, game: &DataGame) -> anyhow::Result<()> {
+        let game_type: GameType = game.type_name.parse()?;
+        let state = match game.outcome {
+            None if game.move_texts.is_empty() => GameState::NotStarted,
+            outcome => GameState::from(outcome),
+        };
+        let line = join_game(game_type, state, game.move_texts.len() as u32, &game.move_texts);
+        self.0.write(format!("{line}\n").as_bytes())
+    }
+}

@@ -1,0 +1,229 @@
+//! Where games come from: the store of a run, or files of people's games. Each comes with its samples.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use rayon::prelude::*;
+use runtime::exit::UsageError;
+use runtime::logging;
+use shared::encoding::Encoding;
+use shared::encoding::hive::HiveEncoding;
+use shared::game::Outcome;
+use shared::game::catalog::{GameSpec, GameVisitor};
+use shared::notation::PlayedGame;
+use shared::record::{Sample, replay};
+
+use crate::games::describe;
+use crate::people::{ReadSettings, read_games, samples_of, tell_dropped};
+use crate::store::{DATABASE_FILE, GameKind, Reader, StoreError, StoredGame};
+
+/// Games that are made into samples at once, so that few are held as more than bytes.
+const CHUNK_GAMES: usize = 256;
+
+/// Where games are looked for.
+#[derive(Debug, Clone, clap::Args)]
+pub struct SourceArgs {
+    /// The folder of a run, or games of people: files, folders with all below them, zip archives.
+    #[arg(value_name = "RUN_DIR|PATH", num_args = 1.., required = true)]
+    paths: Vec<PathBuf>,
+    /// Cells on a side of what the network sees, for games of people; a run has its own.
+    #[arg(long, value_name = "N", default_value_t = HiveEncoding::FRAME_DEFAULT)]
+    frame: u8,
+    /// Look at the newest N games alone; of people's games, at the last.
+    #[arg(long, value_name = "N")]
+    newest: Option<usize>,
+}
+
+/// Where a game comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Origin {
+    /// A run played it.
+    Run(GameKind),
+    /// People did.
+    People,
+}
+
+impl Origin {
+    /// Returns the word for it.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Run(kind) => kind.word(),
+            Self::People => "people",
+        }
+    }
+}
+
+/// A game with what it teaches.
+#[derive(Debug, Clone, PartialEq)]
+pub struct DataGame {
+    /// Where it comes from.
+    pub origin: Origin,
+    /// The game and its type.
+    pub type_name: String,
+    /// The moves as people write them.
+    pub move_texts: Vec<String>,
+    /// Who won; `None` if nobody can tell.
+    pub outcome: Option<Outcome>,
+    /// Whether it ended at the ply limit.
+    pub is_cut_off: bool,
+    /// Positions to learn from.
+    pub samples: Vec<Sample>,
+}
+
+/// What looks at games.
+pub trait TakeGames {
+    /// Takes the next game, shown by `encoding`.
+    fn take<E: Encoding>(&mut self, encoding: &E, game: &DataGame) -> anyhow::Result<()>;
+}
+
+/// Games that can be looked at.
+pub enum Source {
+    /// The finished games of a run.
+    Run { reader: Box<Reader>, spec: GameSpec, newest: usize },
+    /// Games of people.
+    People { paths: Vec<PathBuf>, frame: u8, newest: usize },
+}
+
+impl Source {
+    /// Finds what `args` name.
+    ///
+    /// # Errors
+    /// If a run is named beside something else, or its store cannot be opened.
+    pub fn open(args: &SourceArgs) -> anyhow::Result<Self> {
+        let newest = args.newest.unwrap_or(usize::MAX);
+        let is_run = |path: &&PathBuf| path.join(DATABASE_FILE).is_file();
+        let Some(run_dir) = args.paths.iter().find(is_run) else {
+            anyhow::ensure!(
+                HiveEncoding::FRAMES.contains(&args.frame),
+                UsageError(format!("--frame {}: not in 8..=32", args.frame))
+            );
+            return Ok(Self::People { paths: args.paths.clone(), frame: args.frame, newest });
+        };
+        if args.paths.len() > 1 {
+            let what = format!("{} is a run: name it alone, or games of people", run_dir.display());
+            return Err(UsageError(what).into());
+        }
+        open_run(run_dir, newest).with_context(|| run_dir.display().to_string())
+    }
+
+    /// Returns the game of a run; `None` if people played.
+    pub const fn spec(&self) -> Option<&GameSpec> {
+        match self {
+            Self::Run { spec, .. } => Some(spec),
+            Self::People { .. } => None,
+        }
+    }
+
+    /// Hands each game to `taker`, in the order in which they finished; of a run, those of `kinds`. What cannot be
+    /// read is left out, and told of.
+    ///
+    /// # Errors
+    /// What `taker` says, or if games cannot be read at all.
+    pub fn visit(&self, kinds: &[GameKind], taker: &mut impl TakeGames) -> anyhow::Result<()> {
+        match self {
+            Self::Run { reader, spec, newest } => {
+                spec.visit(RunVisit { reader, spec, newest: *newest, kinds, taker })?
+            }
+            Self::People { paths, frame, newest } => visit_people(paths, *frame, *newest, taker),
+        }
+    }
+}
+
+fn open_run(run_dir: &Path, newest: usize) -> anyhow::Result<Source> {
+    let reader = Reader::of_run(run_dir)?;
+    let spec = serde_json::from_str(&reader.run()?.game).context("the store names a game that is not known")?;
+    Ok(Source::Run { reader: Box::new(reader), spec, newest })
+}
+
+/// A run of a game that is still to be chosen.
+struct RunVisit<'a, T> {
+    reader: &'a Reader,
+    spec: &'a GameSpec,
+    newest: usize,
+    kinds: &'a [GameKind],
+    taker: &'a mut T,
+}
+
+impl<T: TakeGames> GameVisitor for RunVisit<'_, T> {
+    type Output = anyhow::Result<()>;
+
+    fn visit<E: Encoding>(self, encoding: E) -> anyhow::Result<()> {
+        let type_name = type_name(self.spec);
+        for &kind in self.kinds {
+            let game_ids = self.reader.finished_game_ids(kind)?;
+            let first = game_ids.len().saturating_sub(self.newest);
+            for chunk in game_ids[first..].chunks(CHUNK_GAMES) {
+                let stored = chunk.iter().filter_map(|game_id| stored(self.reader, *game_id).transpose());
+                let stored: Vec<_> = stored.collect::<anyhow::Result<_>>()?;
+                let replayed: Vec<_> =
+                    stored.into_par_iter().map(|game| game.and_then(|game| of_run(&encoding, game))).collect();
+                for game in replayed {
+                    match game {
+                        Ok(game) => self.taker.take(&encoding, &DataGame { type_name: type_name.clone(), ..game })?,
+                        Err(reason) => logging::print_line(&format!("left out: {reason}")),
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Reads a game out of the store; the inner error says why it cannot be read.
+fn stored(reader: &Reader, game_id: u64) -> anyhow::Result<Option<Result<StoredGame, String>>> {
+    match reader.game(game_id) {
+        Ok(game) => Ok(game.map(Ok)),
+        Err(StoreError::Damaged { what }) => Ok(Some(Err(what))),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Replays a stored game, or says why it is none.
+fn of_run<E: Encoding>(encoding: &E, game: StoredGame) -> Result<DataGame, String> {
+    let replayed = replay(encoding, &game.record);
+    let replayed = replayed.map_err(|error| format!("game {}: {}", game.game.game_id, describe(&error)))?;
+    Ok(DataGame {
+        origin: Origin::Run(game.game.kind),
+        type_name: String::new(),
+        move_texts: game.record.plies.into_iter().map(|ply| ply.move_text).collect(),
+        outcome: replayed.outcome,
+        is_cut_off: replayed.is_cut_off,
+        samples: replayed.samples,
+    })
+}
+
+fn type_name(spec: &GameSpec) -> String {
+    match spec {
+        GameSpec::Hive { rules, .. } => rules.game_type.to_string(),
+        GameSpec::Dama { .. } => "dama".to_owned(),
+        GameSpec::TicTacToe {} => "tictactoe".to_owned(),
+    }
+}
+
+fn visit_people(paths: &[PathBuf], frame: u8, newest: usize, taker: &mut impl TakeGames) -> anyhow::Result<()> {
+    let read = read_games(paths, ReadSettings::default())?;
+    tell_dropped(&read.dropped);
+    let first = read.games.len().saturating_sub(newest);
+    for chunk in read.games[first..].chunks(CHUNK_GAMES) {
+        let made: Vec<_> = chunk.par_iter().map(|game| of_people(game, frame)).collect();
+        for (encoding, game) in &made {
+            taker.take(encoding, game)?;
+        }
+    }
+    Ok(())
+}
+
+/// Makes the samples of a game, each by the game's own rules.
+fn of_people(game: &PlayedGame, frame: u8) -> (HiveEncoding, DataGame) {
+    let encoding = HiveEncoding::new(game.hive(), frame);
+    let samples = game.outcome.map(|outcome| samples_of(&encoding, game, outcome).samples);
+    let game = DataGame {
+        origin: Origin::People,
+        type_name: game.rules.game_type.to_string(),
+        move_texts: game.move_texts(),
+        outcome: game.outcome,
+        is_cut_off: false,
+        samples: samples.unwrap_or_default(),
+    };
+    (encoding, game)
+}
