@@ -186,3 +186,25 @@ fn a_network_is_played() {
         "{errors}"
     );
 }
+
+#[test]
+fn options_can_be_set_on_the_command_line() {
+    let run = |setting: &str| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_alveare"));
+        command.args(["uhp", "--set", setting]).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().expect("the program starts");
+        // A program that has refused its flags listens no more.
+        let _ = child.stdin.take().expect("stdin is a pipe").write_all(b"options get Simulations\n");
+        child.wait_with_output().expect("the program ends")
+    };
+    let text = String::from_utf8(run("simulations=64").stdout).expect("text");
+    assert!(text.contains("\nSimulations;int;64;800;"), "{text}");
+    for (setting, reason) in
+        [("Magic=1", "unknown option"), ("Threads=0", "\"0\" is not in"), ("Threads", "write NAME=VALUE")]
+    {
+        let output = run(setting);
+        let error = String::from_utf8(output.stderr).expect("text");
+        assert_eq!(output.status.code(), Some(64), "{error}");
+        assert!(error.contains(&format!("alveare: --set {setting}: ")) && error.contains(reason), "{error}");
+    }
+}

@@ -49,6 +49,7 @@ fn a_match_is_scored_and_its_games_can_be_read_again() {
     assert_eq!(rows.len(), 4);
     for (game, row) in games.iter().zip(&rows) {
         assert_eq!(row[5], game.ply_count().to_string());
+        assert_eq!(row[8].split(' ').count(), game.moves.len());
         assert_eq!(row[7] == "queen surrounded", game.ending == Ending::QueenSurrounded, "{row:?}");
     }
     assert_eq!([rows[0][2], rows[1][2], rows[0][3], rows[1][3]], ["random", "mcts:50", "mcts:50", "random"]);
@@ -117,7 +118,10 @@ fn what_cannot_be_played_is_told_in_one_line() {
     assert!(error.starts_with("evaluator: player \"nobody\": write random, uniform:N"), "{error}");
 
     let (code, error) = fail(&["random", "uhp@depth=1:exit 7"]);
-    assert_eq!((code, error.as_str()), (Some(1), "evaluator: engine \"exit 7\": its greeting: ended (exit status: 7)"));
+    assert_eq!(
+        (code, error.as_str()),
+        (Some(1), "evaluator: player uhp@depth=1:exit 7: its greeting: ended (exit status: 7)")
+    );
 
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("best.safetensors");

@@ -5,7 +5,7 @@ mod common;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-use common::system::worker_program;
+use common::system::{Look, worker_program};
 use net::{Device, Network, NetworkSettings, NetworkShape, PolicyHead, Trunk};
 use shared::encoding::Encoding;
 use shared::encoding::hive::HiveEncoding;
@@ -30,6 +30,10 @@ fn play(arguments: &[&str]) -> Output {
     let mut command = Command::new(worker_program("evaluator"));
     command.arg("match").args(arguments).args(["--device", "cpu", "--learner-program", env!("CARGO_BIN_EXE_learner")]);
     command.output().expect("run the evaluator")
+}
+
+fn text(path: &Path) -> String {
+    path.display().to_string()
 }
 
 fn last_line(output: &Output) -> String {
@@ -63,6 +67,20 @@ fn a_file_that_is_no_network_for_hive_ends_the_match_with_one_line() {
     let output = play(&["random", &file]);
     assert_eq!(output.status.code(), Some(1));
     assert!(last_line(&output).starts_with(&format!("evaluator: network {file}: ")), "{}", last_line(&output));
+}
+
+#[test]
+fn the_ladder_is_kept_while_a_learner_has_the_store_open() {
+    let run = tempfile::tempdir().unwrap();
+    let learner = common::start(run.path());
+    let output = play(&["random", "mcts:4", "--games", "2", "--ply-limit", "12", "--run-dir", &text(run.path())]);
+    assert!(output.status.success(), "{}", last_line(&output));
+    let game_id = common::lease_one(&learner, "worker", std::time::Instant::now());
+    assert_eq!(game_id, 1, "the learner goes on");
+    let look = Look::open(run.path());
+    assert_eq!(look.number("SELECT wins + draws + losses FROM ladder_matches"), 2);
+    drop(learner);
+    common::start(run.path());
 }
 
 #[test]

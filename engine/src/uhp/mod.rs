@@ -9,6 +9,7 @@ mod session;
 use std::io::{self, BufRead, Write};
 
 use anyhow::Context;
+use runtime::exit::UsageError;
 use runtime::lines::next_line;
 
 use command::Command;
@@ -27,19 +28,31 @@ pub struct Options {
     /// Seed for choosing moves at a temperature above 0. The default is another one each time.
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
+    /// Sets an option of the protocol at the start, such as Simulations=400; may be given several times.
+    #[arg(long = "set", value_name = "NAME=VALUE")]
+    settings: Vec<String>,
 }
 
 /// Talks until the input ends, the viewer says `exit`, or nobody reads the answers.
 ///
 /// # Errors
-/// A network that cannot be played; input or output that fails.
+/// A network that cannot be played; options that are none; input or output that fails.
 pub fn run(options: &Options, input: &mut impl BufRead, out: &mut impl Write) -> anyhow::Result<()> {
     let evaluator = options.player.evaluator()?;
     let mut session = Session::new(evaluator, options.seed.unwrap_or_else(rand::random));
+    options.settings.iter().try_for_each(|setting| set(&mut session, setting))?;
     match converse(&mut session, input, out) {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         result => result.context("talk to the viewer"),
     }
+}
+
+/// Sets an option as `options set` does.
+fn set(session: &mut Session, setting: &str) -> Result<(), UsageError> {
+    let wrong = |what: &str| UsageError(format!("--set {setting}: {what}"));
+    let (name, value) = setting.split_once('=').ok_or_else(|| wrong("write NAME=VALUE"))?;
+    let command = Command::SetOption { name: name.to_owned(), value: value.to_owned() };
+    session.execute(command).map(drop).map_err(|refusal| wrong(refusal.line().trim_start_matches("err ")))
 }
 
 fn converse(session: &mut Session, input: &mut impl BufRead, out: &mut impl Write) -> io::Result<()> {

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use shared::game::Game;
 use shared::game::hive::{Hive, Move, Position};
 use tokio_util::sync::CancellationToken;
+use tracing::info;
 
 use super::mover::{Mover, Opening, Stop};
 use super::player::EngineLimit;
@@ -37,22 +38,6 @@ impl EngineMover {
     /// Makes the player; nothing is started yet.
     pub fn new(hive: Hive, command: &str, limit: EngineLimit, bounds: EngineBounds, stop: CancellationToken) -> Self {
         Self { hive, command: command.to_owned(), limit, bounds, stop, process: None }
-    }
-
-    /// Starts the engine and hears its greeting, unless it runs already. Returns what it calls itself.
-    ///
-    /// # Errors
-    /// [`Stop::Forfeit`] if it cannot be started or does not greet.
-    pub fn start(&mut self) -> Result<Option<String>, Stop> {
-        if self.process.as_mut().is_some_and(|process| !process.has_ended()) {
-            return Ok(None);
-        }
-        let mut command = Command::new("sh");
-        command.arg("-c").arg(&self.command);
-        let started = Process::start(&self.command, command, self.stop.clone());
-        self.process = Some(started.map_err(|error| Stop::Forfeit(format!("cannot be started: {error}")))?);
-        let greeting = self.hear("its greeting", self.bounds.answer_wait_max)?;
-        Ok(greeting.iter().find_map(|line| line.strip_prefix("id ")).map(str::to_owned))
     }
 
     /// Says a command and returns the lines of the answer. After a failure the engine is given up.
@@ -106,6 +91,21 @@ impl EngineMover {
 }
 
 impl Mover for EngineMover {
+    /// Starts the engine and hears its greeting.
+    fn start(&mut self) -> Result<(), Stop> {
+        if self.process.as_mut().is_some_and(|process| !process.has_ended()) {
+            return Ok(());
+        }
+        let mut command = Command::new("sh");
+        command.arg("-c").arg(&self.command);
+        let started = Process::start(&self.command, command, self.stop.clone());
+        self.process = Some(started.map_err(|error| Stop::Forfeit(format!("cannot be started: {error}")))?);
+        let greeting = self.hear("its greeting", self.bounds.answer_wait_max)?;
+        let id = greeting.iter().find_map(|line| line.strip_prefix("id ")).unwrap_or_default();
+        info!(command = self.command, id, "engine is there");
+        Ok(())
+    }
+
     fn begin(&mut self, opening: &Opening<'_>, _: u64) -> Result<(), Stop> {
         self.start()?;
         let wait_max = self.bounds.answer_wait_max;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use shared::game::hive::{Hive, HiveRules};
-use shared::game::{Outcome, Side};
+use shared::game::{Outcome, Side, Value};
 use shared::notation::{self, PlayedGame};
 
 use super::play::{Ending, FinishedGame};
@@ -33,7 +33,7 @@ impl GamesFile {
     /// # Errors
     /// What the system says.
     pub fn write(mut self, hive: &Hive, names: &[String; 2], games: &[FinishedGame]) -> anyhow::Result<()> {
-        writeln!(self.table, "game\tpair\twhite\tblack\tresult\tplies\topening_plies\tending")?;
+        writeln!(self.table, "game\tpair\twhite\tblack\tresult\tplies\topening_plies\tending\tvalues")?;
         for game in games {
             writeln!(self.games, "{}", game_string(hive, game))?;
             writeln!(self.table, "{}", table_line(names, game))?;
@@ -79,9 +79,18 @@ fn table_line(names: &[String; 2], game: &FinishedGame) -> String {
         Ending::PlyLimit => "ply limit".to_owned(),
         Ending::Forfeit(side, reason) => format!("{side:?} forfeits: {reason}"),
     };
+    let value = |value: &Option<Value>| value.map_or_else(|| "-".to_owned(), |value| format!("{:+.2}", value.get()));
+    let values = game.values.iter().map(value).collect::<Vec<_>>().join(" ");
     let numbers = (game.planned.index + 1, game.planned.pair_index() + 1);
-    let fields =
-        [white, black, result, &game.moves.len().to_string(), &game.planned.opening.len().to_string(), &ending];
+    let fields = [
+        white,
+        black,
+        result,
+        &game.moves.len().to_string(),
+        &game.planned.opening.len().to_string(),
+        &ending,
+        &values,
+    ];
     let fields = fields.map(|field| field.replace(['\t', '\n', '\r'], " ")).join("\t");
     format!("{}\t{}\t{fields}", numbers.0, numbers.1)
 }

@@ -69,7 +69,7 @@ impl Hall {
             };
             seats.push([seat(0)?, seat(1)?]);
         }
-        greet_engines(hive, players, &settings, stop)?;
+        seats.first_mut().map_or(Ok(()), |seats| start(seats, players))?;
         Ok(Self { hive, seats, stop: stop.clone(), _servers: servers })
     }
 
@@ -221,20 +221,14 @@ fn mover(
     })
 }
 
-/// Starts each engine once: one that never runs is a mistake of the user, not a match of lost games.
-fn greet_engines(
-    hive: Hive,
-    players: &[Player; 2],
-    settings: &HallSettings,
-    stop: &CancellationToken,
-) -> anyhow::Result<()> {
-    for player in players {
-        let Player::Engine { command, limit } = player else { continue };
-        match EngineMover::new(hive, command, *limit, settings.bounds, stop.clone()).start() {
-            Ok(id) => info!(command, id = id.unwrap_or_default(), "engine is there"),
-            Err(Stop::Forfeit(reason)) => anyhow::bail!("engine {command:?}: {reason}"),
+/// Starts the players of one board: what never runs is a mistake of the user, not a match of lost games.
+fn start(seats: &mut Seats, players: &[Player; 2]) -> anyhow::Result<()> {
+    for (mover, player) in seats.iter_mut().zip(players) {
+        match mover.start() {
+            Ok(()) => {}
+            Err(Stop::Forfeit(reason)) => anyhow::bail!("player {}: {reason}", player.name()?),
             Err(Stop::Failed(error)) => return Err(error),
-            Err(Stop::Cancelled) => anyhow::bail!("stopped while the engine was started"),
+            Err(Stop::Cancelled) => anyhow::bail!("stopped while the players were started"),
         }
     }
     Ok(())

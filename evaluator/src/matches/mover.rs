@@ -2,12 +2,19 @@
 
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
-use shared::game::Game;
 use shared::game::hive::{Hive, Move, Position};
+use shared::game::{Game, Value};
 use shared::search::{RolloutSearch, RolloutSettings};
 
 /// One side of one game at a time.
 pub trait Mover {
+    /// Starts whatever the player needs, if it does not run yet.
+    ///
+    /// # Errors
+    /// [`Stop`].
+    fn start(&mut self) -> Result<(), Stop> {
+        Ok(())
+    }
     /// Begins a game. What is drawn at random follows from `seed`.
     ///
     /// # Errors
@@ -23,6 +30,10 @@ pub trait Mover {
     /// # Errors
     /// [`Stop`].
     fn observe(&mut self, before: &Position, mv: Move) -> Result<(), Stop>;
+    /// Returns what it expected of the game when it last chose a move, if it thinks in numbers.
+    fn value(&self) -> Option<Value> {
+        None
+    }
 }
 
 /// The plies before the players begin, and where they lead to.

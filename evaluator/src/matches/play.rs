@@ -1,7 +1,7 @@
 //! One game: the arbiter asks the players in turn and knows the rules.
 
 use shared::game::hive::{Hive, Move, Position};
-use shared::game::{Game, Outcome, Side};
+use shared::game::{Game, Outcome, Side, Value};
 use tokio_util::sync::CancellationToken;
 
 use super::mover::{Mover, Opening, Stop};
@@ -27,6 +27,8 @@ pub struct FinishedGame {
     pub planned: PlannedGame,
     /// All moves, the opening included.
     pub moves: Vec<Move>,
+    /// What the mover expected at each of them, if it thinks in numbers.
+    pub values: Vec<Option<Value>>,
     /// Who won.
     pub outcome: Outcome,
     /// Why.
@@ -43,20 +45,25 @@ pub fn play(
     mut movers: [&mut dyn Mover; 2],
     stop: &CancellationToken,
 ) -> anyhow::Result<Option<FinishedGame>> {
-    let mut moves = planned.opening.to_vec();
-    let finish =
-        |moves: Vec<Move>, outcome, ending| Ok(Some(FinishedGame { planned: planned.clone(), moves, outcome, ending }));
-    match play_on(hive, planned, &mut movers, &mut moves, stop) {
+    let mut played = Played { moves: planned.opening.to_vec(), values: vec![None; planned.opening.len()] };
+    let result = play_on(hive, planned, &mut movers, &mut played, stop);
+    let Played { moves, values } = played;
+    let finish = |outcome, ending| Ok(Some(FinishedGame { planned: planned.clone(), moves, values, outcome, ending }));
+    match result {
         Ok(position) => match hive.outcome(&position) {
-            Some(outcome) => finish(moves, outcome, ending_of(hive, &position)),
+            Some(outcome) => finish(outcome, ending_of(hive, &position)),
             None => Ok(None),
         },
-        Err((side, Stop::Forfeit(reason))) => {
-            finish(moves, Outcome::Win(side.opponent()), Ending::Forfeit(side, reason))
-        }
+        Err((side, Stop::Forfeit(reason))) => finish(Outcome::Win(side.opponent()), Ending::Forfeit(side, reason)),
         Err((_, Stop::Failed(error))) => Err(error),
         Err((_, Stop::Cancelled)) => Ok(None),
     }
+}
+
+/// What was played so far.
+struct Played {
+    moves: Vec<Move>,
+    values: Vec<Option<Value>>,
 }
 
 /// Plays until the game is over or the match is to stop; tells whose fault it is otherwise.
@@ -64,10 +71,10 @@ fn play_on(
     hive: &Hive,
     planned: &PlannedGame,
     movers: &mut [&mut dyn Mover; 2],
-    moves: &mut Vec<Move>,
+    played: &mut Played,
     stop: &CancellationToken,
 ) -> Result<Position, (Side, Stop)> {
-    let (texts, mut position) = shared::notation::uhp::format_moves(hive, moves);
+    let (texts, mut position) = shared::notation::uhp::format_moves(hive, &played.moves);
     let opening = Opening { texts: &texts, position: position.clone() };
     for side in [Side::White, Side::Black] {
         movers[side.index()].begin(&opening, planned.seed_of(side)).map_err(|stop| (side, stop))?;
@@ -77,7 +84,8 @@ fn play_on(
         let mv = movers[side.index()].choose(&position).map_err(|stop| (side, stop))?;
         let before = position.clone();
         hive.play(&mut position, mv);
-        moves.push(mv);
+        played.moves.push(mv);
+        played.values.push(movers[side.index()].value());
         if hive.outcome(&position).is_some() {
             // Nobody has to agree that the game is over.
             break;

@@ -86,12 +86,13 @@ pub struct SearchMover<A> {
     answer: A,
     search: Option<Search<Hive>>,
     leaves: Vec<LeafId>,
+    value: Option<Value>,
 }
 
 impl<A: Answer> SearchMover<A> {
     /// Makes the player.
     pub fn new(hive: Hive, settings: SearchSettings, answer: A) -> Self {
-        Self { hive, settings, answer, search: None, leaves: vec![] }
+        Self { hive, settings, answer, search: None, leaves: vec![], value: None }
     }
 }
 
@@ -110,12 +111,17 @@ impl<A: Answer> Mover for SearchMover<A> {
                 self.answer.answer(search, &self.leaves)?;
             }
         }
+        self.value = Some(search.root_value());
         Ok(search.choose_move())
     }
 
     fn observe(&mut self, _: &Position, mv: Move) -> Result<(), Stop> {
         self.search.as_mut().ok_or_else(not_begun)?.play(mv);
         Ok(())
+    }
+
+    fn value(&self) -> Option<Value> {
+        self.value
     }
 }
 
@@ -140,12 +146,13 @@ pub struct PolicyMover {
     hive: Hive,
     eyes: NetworkEyes,
     moves: Vec<Move>,
+    value: Option<Value>,
 }
 
 impl PolicyMover {
     /// Makes the player.
     pub fn new(hive: Hive, eyes: NetworkEyes) -> Self {
-        Self { hive, eyes, moves: vec![] }
+        Self { hive, eyes, moves: vec![], value: None }
     }
 }
 
@@ -159,11 +166,16 @@ impl Mover for PolicyMover {
         self.hive.legal_moves(position, &mut self.moves);
         self.eyes.add(position, &self.moves)?;
         let evaluations = self.eyes.ask()?;
+        self.value = evaluations.values.first().copied().map(Value::new);
         let best = self.moves.iter().zip(&evaluations.priors).reduce(|best, it| if it.1 > best.1 { it } else { best });
         best.map(|(mv, _)| *mv).ok_or_else(not_begun)
     }
 
     fn observe(&mut self, _: &Position, _: Move) -> Result<(), Stop> {
         Ok(())
+    }
+
+    fn value(&self) -> Option<Value> {
+        self.value
     }
 }
