@@ -2,8 +2,10 @@
 
 use std::io::Write;
 
+use anyhow::ensure;
 use clap::ValueEnum;
 use runtime::exit::UsageError;
+use shared::game::hive::GameType;
 
 use crate::{analyse, perft, verify};
 
@@ -46,6 +48,30 @@ impl GameName {
             Self::Dama => analyse::dama::run(options, out),
         }
     }
+}
+
+/// Where a command starts.
+#[derive(Debug, Clone, clap::Args)]
+pub struct StartOptions {
+    /// The game.
+    #[arg(long, value_enum)]
+    pub game: GameName,
+    /// Hive: expansions in play, Base, or Base+ and some of M, L, P. The default is that of --position, else Base+MLP.
+    #[arg(long = "type", value_name = "TYPE")]
+    pub game_type: Option<GameType>,
+    /// The position: Hive, a UHP GameString `Base;InProgress;White[2];wS1;bS1 wS1-`; draughts, a FEN
+    /// `W:W21,K7,30:BK3,12,14`. The default is the start of a game.
+    #[arg(long, value_name = "POSITION")]
+    pub position: Option<String>,
+}
+
+/// Refuses an option that belongs to another game.
+///
+/// # Errors
+/// [`UsageError`] if it is not absent.
+pub fn ensure_absent(is_absent: bool, option: &str, game: &str) -> anyhow::Result<()> {
+    ensure!(is_absent, UsageError(format!("{option} is for --game {game}")));
+    Ok(())
 }
 
 /// Returns the error for a --position that cannot be.

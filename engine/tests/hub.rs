@@ -1,33 +1,21 @@
 //! `alveare dama` as another program sees it: the real program, spoken to through pipes.
 
-use std::io::{BufRead, BufReader, Write};
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+mod common;
 
+use std::io::Write;
+
+use common::{Running, program};
 use shared::game::Game;
 use shared::game::dama::{Dama, Position};
 use shared::notation::dama::{hub, parse_move};
 
-/// The program, running.
-struct Engine {
-    child: Child,
-    input: ChildStdin,
-    output: BufReader<ChildStdout>,
-}
+/// The program, greeted.
+struct Engine(Running);
 
 impl Engine {
     /// Starts the program and greets it.
     fn start() -> Self {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_alveare"));
-        command.args(["dama", "--seed", "1"]);
-        let mut child = command
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .expect("the program starts");
-        let input = child.stdin.take().expect("stdin is a pipe");
-        let output = BufReader::new(child.stdout.take().expect("stdout is a pipe"));
-        let mut engine = Self { child, input, output };
+        let mut engine = Self(Running::start(program("dama")));
         engine.say("hub");
         let greeting = engine.hear("wait");
         assert!(greeting[0].starts_with("id name=Alveare "), "{greeting:?}");
@@ -37,26 +25,17 @@ impl Engine {
     }
 
     fn say(&mut self, line: &str) {
-        writeln!(self.input, "{line}").expect("the program listens");
+        self.0.say(line);
     }
 
     /// Returns the lines up to the one that starts with `last`.
     fn hear(&mut self, last: &str) -> Vec<String> {
-        let mut lines: Vec<String> = vec![];
-        while lines.last().is_none_or(|line| !line.starts_with(last)) {
-            let mut line = String::new();
-            let count = self.output.read_line(&mut line).expect("the program answers");
-            assert!(count > 0, "the program ended after {lines:?}");
-            lines.push(line.trim_end().to_owned());
-        }
-        lines
+        self.0.hear(|line| line.starts_with(last))
     }
 
     /// Ends the input. Returns the exit code.
     fn end(self) -> Option<i32> {
-        let Self { mut child, input, output: _output } = self;
-        drop(input);
-        child.wait().expect("the program ends").code()
+        self.0.end()
     }
 }
 
@@ -109,7 +88,7 @@ fn a_search_can_be_stopped_and_asked_whether_it_lives() {
     engine.say("ping");
     assert_eq!(engine.hear("pong").len(), 1);
     engine.say("quit");
-    assert_eq!(engine.child.wait().expect("the program ends").code(), Some(0));
+    assert_eq!(engine.0.child.wait().expect("the program ends").code(), Some(0));
 }
 
 #[test]
@@ -124,7 +103,7 @@ fn the_end_of_the_input_ends_a_search() {
 fn rubbish_does_not_end_the_program() {
     let mut engine = Engine::start();
     for rubbish in [vec![0xff, 0xfe, 0], vec![b'x'; 3 << 20], b"pos pos=\"\0\x1b[2J".to_vec(), "go ♘=♘".into()] {
-        engine.input.write_all(&rubbish).expect("the program listens");
+        engine.0.input.write_all(&rubbish).expect("the program listens");
         engine.say("");
         engine.say("ping");
         engine.hear("pong");

@@ -2,30 +2,27 @@
 //!
 //! The conversations in `tests/uhp/*.txt` are golden: `> ` marks what the viewer says. `UPDATE_GOLDEN=1` rewrites them.
 
+mod common;
+
 use std::fmt::Write as _;
-use std::io::{BufRead, BufReader, Write};
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::io::Write;
+use std::process::{Command, Stdio};
+
+use common::Running;
 
 /// The program, running.
-struct Engine {
-    child: Child,
-    input: ChildStdin,
-    output: BufReader<ChildStdout>,
-}
+struct Engine(Running);
 
 impl Engine {
     /// Starts the program. Returns it with its greeting.
     fn start() -> (Self, Vec<String>) {
-        let mut child = program().spawn().expect("the program starts");
-        let input = child.stdin.take().expect("stdin is a pipe");
-        let output = BufReader::new(child.stdout.take().expect("stdout is a pipe"));
-        let mut engine = Self { child, input, output };
+        let mut engine = Self(Running::start(program()));
         let greeting = engine.answer();
         (engine, greeting)
     }
 
     fn say(&mut self, line: &str) -> Vec<String> {
-        writeln!(self.input, "{line}").expect("the program listens");
+        self.0.say(line);
         self.answer()
     }
 
@@ -37,29 +34,19 @@ impl Engine {
     }
 
     fn answer(&mut self) -> Vec<String> {
-        let mut lines = vec![];
-        while lines.last().is_none_or(|line| line != "ok") {
-            let mut line = String::new();
-            let count = self.output.read_line(&mut line).expect("the program answers");
-            assert!(count > 0, "the program ended after {lines:?}");
-            lines.push(line.trim_end().to_owned());
-        }
-        lines
+        self.0.hear(|line| line == "ok")
     }
 
-    /// Ends the input. Returns the exit code.
+    /// Ends the input, and reads no more: what is still said finds nobody. Returns the exit code.
     fn end(self) -> Option<i32> {
-        let Self { mut child, input, output } = self;
+        let Running { mut child, input, output } = self.0;
         drop((input, output));
         child.wait().expect("the program ends").code()
     }
 }
 
 fn program() -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_alveare"));
-    command.args(["uhp", "--seed", "1"]);
-    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
-    command
+    common::program("uhp")
 }
 
 /// Says again what the golden file says, and compares the answers.
@@ -125,20 +112,20 @@ fn a_game_against_itself() {
 fn rubbish_does_not_end_the_program() {
     let (mut engine, _) = Engine::start();
     for rubbish in [vec![0xff, 0xfe, 0], vec![b'x'; 3 << 20], b"play \0\x1b[2J".to_vec(), "newgame ♘;♘".into()] {
-        engine.input.write_all(&rubbish).expect("the program listens");
+        engine.0.input.write_all(&rubbish).expect("the program listens");
         let answer = engine.say("");
         assert!(answer.len() == 2 && answer[0].starts_with("err ") && answer[0].len() < 1000, "{answer:?}");
     }
     assert_eq!(engine.ask("newgame"), "Base;NotStarted;White[1]");
-    engine.input.write_all(b"validmov").expect("the program listens");
+    engine.0.input.write_all(b"validmov").expect("the program listens");
     assert_eq!(engine.end(), Some(0));
 }
 
 #[test]
 fn exit_ends_the_program() {
     let (mut engine, _) = Engine::start();
-    writeln!(engine.input, "exit").expect("the program listens");
-    assert_eq!(engine.child.wait().expect("the program ends").code(), Some(0));
+    engine.0.say("exit");
+    assert_eq!(engine.0.child.wait().expect("the program ends").code(), Some(0));
 }
 
 #[cfg(feature = "network")]

@@ -4,14 +4,14 @@ use std::fmt::Write;
 use std::path::PathBuf;
 
 use anyhow::Context;
-use net::{DeviceChoice, Network, NetworkShape};
+use net::{DeviceChoice, Network};
 use runtime::{exit, logging};
 use serde::Serialize;
-use shared::game::catalog::GameSpec;
-use shared::game::hive::{GameType, HiveRules};
+use shared::game::hive::GameType;
 use tokio_util::sync::CancellationToken;
 
 use crate::figures::Figures;
+use crate::hive_network::HiveNetwork;
 use crate::people::{ReadSettings, SampleSets, SetSettings, Split, encoding_of, make_sets, read_games, tell_dropped};
 use crate::pretrain::{measure, percent};
 
@@ -71,14 +71,8 @@ struct Report {
 /// If the network or the games cannot be read, or there is no game to measure with.
 pub fn evaluate(args: &EvaluateArgs) -> anyhow::Result<()> {
     net::cuda::preload(args.device)?;
-    let shape = Network::shape_of(&args.network)?;
-    let frame = u8::try_from(shape.planes.rows).unwrap_or(u8::MAX);
-    let rules = HiveRules { game_type: args.game_type, ..HiveRules::default() };
-    let spec = GameSpec::Hive { rules, frame };
-    spec.check().with_context(|| format!("network {}: not one of Hive", args.network.display()))?;
+    let HiveNetwork { shape, spec, .. } = HiveNetwork::describe(&args.network, args.game_type)?;
     let encoding = encoding_of(&spec)?;
-    let is_hive = NetworkShape::new(&encoding, shape.settings) == shape;
-    anyhow::ensure!(is_hive, "network {}: not one of Hive: {shape}", args.network.display());
     let device = net::open_device(args.device)?;
     if args.threads > 0 {
         net::set_threads(args.threads);

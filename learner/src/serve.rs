@@ -2,7 +2,7 @@
 //!
 //! It speaks the evaluation stream of a learner, but has no games, no store and no training. It ends with its input.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -13,15 +13,15 @@ use proto::workers_server::WorkersServer;
 use runtime::limits::{self, MESSAGE_BYTES_MAX};
 use runtime::{exit, logging, shutdown};
 use shared::encoding::NetworkInput;
-use shared::encoding::hive::HiveEncoding;
 use shared::game::catalog::GameSpec;
-use shared::game::hive::{GameType, Hive, HiveRules};
+use shared::game::hive::GameType;
 use tokio::net::TcpListener;
 use tokio_stream::wrappers::TcpListenerStream;
 use tokio_util::sync::CancellationToken;
 use tracing::info;
 
 use crate::best::BestNetwork;
+use crate::hive_network::HiveNetwork;
 use crate::inference::{BatchSettings, Evaluator, InferenceHandle};
 use crate::services::{InferenceService, JoinService};
 
@@ -62,7 +62,7 @@ pub fn serve(options: &ServeOptions) -> anyhow::Result<()> {
     // Before threads, files and the first torch call: on a machine with a GPU the program starts anew.
     net::cuda::preload(options.device)?;
     logging::init(&logging::LogSettings::default())?;
-    let (encoding, spec) = encoding_of(&options.network, options.game_type)?;
+    let HiveNetwork { shape, encoding, spec } = HiveNetwork::describe(&options.network, options.game_type)?;
     let tokio = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
     let stop = tokio.block_on(async { shutdown::on_signals() }).context("listen for signals")?;
     let listener = tokio.block_on(TcpListener::bind(("127.0.0.1", 0))).context("open a port")?;
@@ -73,7 +73,7 @@ pub fn serve(options: &ServeOptions) -> anyhow::Result<()> {
     };
     let best = Arc::new(BestNetwork::new(NETWORK_ID, 0));
     let loading = options.clone();
-    let started = InferenceHandle::start(encoding, settings, best, move || OneNetwork::open(&loading));
+    let started = InferenceHandle::start(encoding, settings, best, move || OneNetwork::open(&loading, &shape));
     let (inference, thread) = started?;
     stop_at_end_of_input(stop.clone())?;
     exit::print(&format!("listening http://{}\n", listener.local_addr()?)).context("write to stdout")?;
@@ -125,25 +125,15 @@ fn stop_at_end_of_input(stop: CancellationToken) -> std::io::Result<()> {
     std::thread::Builder::new().name("input".to_owned()).spawn(read).map(drop)
 }
 
-/// Returns how the network sees Hive, as its file tells.
-fn encoding_of(path: &Path, game_type: GameType) -> anyhow::Result<(HiveEncoding, GameSpec)> {
-    let shape = Network::shape_of(path)?;
-    let rules = HiveRules { game_type, ..HiveRules::default() };
-    let frame = u8::try_from(shape.planes.rows).ok().filter(|frame| HiveEncoding::FRAMES.contains(frame));
-    let encoding = frame.map(|frame| (HiveEncoding::new(Hive::new(rules), frame), GameSpec::Hive { rules, frame }));
-    let expected = encoding.filter(|(encoding, _)| NetworkShape::new(encoding, shape.settings) == shape);
-    expected.with_context(|| format!("network {}: not one for Hive: {shape}", path.display()))
-}
-
 /// A network on its device.
 struct OneNetwork(InferenceNetwork);
 
 impl OneNetwork {
-    fn open(options: &ServeOptions) -> anyhow::Result<Self> {
+    fn open(options: &ServeOptions, shape: &NetworkShape) -> anyhow::Result<Self> {
         let device = net::open_device(options.device)?;
         let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
         net::set_threads(if options.threads == 0 { cores } else { options.threads });
-        let network = Network::load(&options.network, &Network::shape_of(&options.network)?, device)?;
+        let network = Network::load(&options.network, shape, device)?;
         let batch_sizes: &[usize] = if device == Device::CPU { &[] } else { &GPU_BATCH_SIZES };
         let ready = InferenceNetwork::new(&network, device, Precision::for_device(device), batch_sizes)?;
         info!(network = %options.network.display(), %device, shape = %ready.shape(), "network ready");

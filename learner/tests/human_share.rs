@@ -4,14 +4,11 @@
 mod common;
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::Instant;
 
-use common::LEASE;
 use common::system::System;
-use learner::games::{GameRegistry, RegistryLimits, SelfPlayPlan};
-use learner::replay::{SharedReplay, rebuild};
-use learner::store::{GameKind, RunRow, Store};
+use common::{open_self_play, run_row, start_run};
+use learner::store::{GameKind, RunRow};
 use rand::seq::IndexedRandom;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
@@ -21,7 +18,6 @@ use shared::game::Game;
 use shared::game::catalog::GameSpec;
 use shared::game::hive::{Hive, HiveRules};
 use shared::record::{PlyRecord, PolicyTarget};
-use shared::search::SearchSettings;
 use shared::wire::ReportedPly;
 
 const GAME_COUNT: u32 = 12;
@@ -66,19 +62,7 @@ fn a_share_of_peoples_games_does_not_change_what_a_kill_costs() {
 fn candidate_sha256(share: f64, kills: &[i64]) -> String {
     let mut system = system(share);
     play_games(&system.run_dir());
-    for kill in kills {
-        let mut learner = system.start_learner(&[]);
-        let look = system.look();
-        learner.wait_until("a checkpoint", || {
-            (look.number("SELECT coalesce(max(training_step), 0) FROM checkpoints") >= *kill).then_some(())
-        });
-        learner.kill_hard();
-        assert_eq!(look.number("SELECT count(*) FROM networks"), 1, "killed in the middle of training");
-    }
-    let mut learner = system.start_learner(&[]);
-    learner.wait_for("candidate ready");
-    learner.kill_hard();
-    let look = system.look();
+    let look = system.train_with_kills(kills);
     assert_eq!(look.number("SELECT max(training_step) FROM checkpoints"), STEPS);
     look.text("SELECT sha256 FROM networks WHERE network_id = 2").expect("the candidate is in the store")
 }
@@ -87,20 +71,10 @@ fn candidate_sha256(share: f64, kills: &[i64]) -> String {
 fn play_games(run_dir: &Path) {
     std::fs::create_dir_all(run_dir).expect("a run directory");
     let encoding = HiveEncoding::new(Hive::new(rules()), FRAME);
-    let row = RunRow {
-        run_id: "test".into(),
-        created_at: "2026-01-01T00:00:00Z".into(),
-        game: serde_json::to_string(&GameSpec::Hive { rules: rules(), frame: FRAME }).expect("JSON"),
-        config: "{}".into(),
-        seed: 11,
-    };
-    let store = Arc::new(Store::open(run_dir, &row).expect("the store opens"));
-    let (buffer, _) = rebuild(&encoding, &store, 1000, u64::MAX).expect("the buffer is rebuilt");
-    let limits = RegistryLimits { lease: LEASE, ..RegistryLimits::default() };
-    let replay = Arc::new(SharedReplay::new(buffer));
-    let registry = GameRegistry::open(encoding.clone(), store, replay, limits).expect("the registry opens");
-    let plan = SelfPlayPlan { iteration: 1, search: SearchSettings::default(), game_count_max: None };
-    registry.plan_self_play(Some(plan)).expect("self-play is planned");
+    let game = serde_json::to_string(&GameSpec::Hive { rules: rules(), frame: FRAME }).expect("JSON");
+    let learner = start_run(encoding.clone(), &RunRow { game, ..run_row() }, run_dir);
+    open_self_play(&learner);
+    let registry = &learner.registry;
     let leases = registry.lease("test", GameKind::SelfPlay, GAME_COUNT, Instant::now()).expect("leases").leases;
     let mut random = Pcg64::seed_from_u64(7);
     for lease in leases {

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::system::{Process, System};
+use common::system::System;
 use common::{plies, report, start};
 use learner::store::GameKind;
 use rand::seq::IndexedRandom;
@@ -35,29 +35,13 @@ fn candidate_sha256(checkpoint_steps: u32, kills: &[i64]) -> String {
         &format!("self_play.games_per_iteration={GAME_COUNT}"),
     ]);
     play_games(&system);
-    for kill in kills {
-        let mut learner = system.start_learner(&[]);
-        let look = system.look();
-        wait_for_step(&mut learner, &look, *kill);
-        learner.kill_hard();
-        assert_eq!(look.number("SELECT count(*) FROM networks"), 1, "killed in the middle of training");
-    }
-    let mut learner = system.start_learner(&[]);
-    learner.wait_for("candidate ready");
-    learner.kill_hard();
-    let look = system.look();
+    let look = system.train_with_kills(kills);
     let steps =
         "SELECT count(*), count(DISTINCT step), sum(value), max(step) FROM metrics WHERE name = 'loss_step_count'";
     let steps = look.rows(steps, |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?))).pop();
     let (count, distinct, sum, last): (i64, i64, f64, i64) = steps.expect("one row");
     assert_eq!((count, sum as i64, last), (distinct, 100, 100), "each step is counted once");
     look.text("SELECT sha256 FROM networks WHERE network_id = 2").expect("the candidate is in the store")
-}
-
-fn wait_for_step(learner: &mut Process, look: &common::system::Look, step: i64) {
-    learner.wait_until("a checkpoint", || {
-        (look.number("SELECT coalesce(max(training_step), 0) FROM checkpoints") >= step).then_some(())
-    });
 }
 
 /// Fills the store with games of a random player, the same each time.

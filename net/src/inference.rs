@@ -6,8 +6,7 @@ use tch::{Kind, Tensor};
 
 use crate::grid::Grid;
 use crate::model::{
-    Affine, Convolve, Model, NORM_EPSILON, NormConvolution, Policy, ValueHead, channels_last, convolve, upload,
-    upload_planes,
+    Affine, Convolve, Model, NORM_EPSILON, NormConvolution, Policy, ValueHead, channels_last, convolve, upload_planes,
 };
 use crate::moves::{MoveIndex, check_input};
 use crate::{Device, NetError, Network, NetworkOutput, NetworkShape};
@@ -52,8 +51,9 @@ pub struct InferenceNetwork {
 }
 
 impl InferenceNetwork {
-    /// Folds `network` for `device`. Batches of frames are padded with empty positions to the next of `batch_sizes` (any order;
-    /// none: never padded), so that the libraries below prepare for few sizes; larger batches stay as they are.
+    /// Folds `network` for `device`. Batches of frames are padded with empty positions to the next of `batch_sizes`
+    /// (any order; none: never padded), so that the libraries below prepare for few sizes; larger batches, and active
+    /// cells, stay as they are.
     ///
     /// # Errors
     /// [`NetError::Torch`] if memory does not suffice.
@@ -112,7 +112,7 @@ impl InferenceNetwork {
         let index = MoveIndex::new(&self.shape, input, &grid, self.device.0)?;
         let planes = match &grid {
             Grid::Frame { .. } => self.upload_padded(input)?,
-            Grid::Cells(_) => upload(input, &self.shape, &grid, self.device.0, self.kind)?,
+            Grid::Cells(cells) => cells.upload(input, self.shape.planes.planes, self.device.0, self.kind)?,
         };
         let said = self.model.forward(&planes, &grid)?;
         Ok((index.logits(&self.shape, &said.policy)?, said.value))

@@ -1,7 +1,10 @@
 //! Real games of BoardSpace against what two other engines made of them: `shared/data/boardspace`, see its README.
 
+mod damage;
+
 use std::sync::LazyLock;
 
+use damage::damaged;
 use proptest::prelude::*;
 use shared::game::hive::Hive;
 use shared::game::{Game, Outcome, Side};
@@ -256,13 +259,7 @@ proptest! {
         changes in prop::collection::vec((0.0_f64..1.0, "[\\[\\]();\\\\WBPQwbdone0-9 é]{0,3}"), 1..8),
         end in 0.3_f64..3.0,
     ) {
-        let mut letters: Vec<char> = FILES[file % FILES.len()].chars().collect();
-        for (at, text) in changes {
-            let at = (letters.len() as f64 * at) as usize;
-            letters.splice(at..(at + 1).min(letters.len()), text.chars());
-        }
-        letters.truncate((letters.len() as f64 * end) as usize);
-        check_any(&letters.into_iter().collect::<String>());
+        check_any(&damaged(&FILES[file % FILES.len()], changes, end));
     }
 
     /// Nodes out of real files in another order, some left out and some twice.

@@ -1,7 +1,10 @@
 //! Games between people as GameStrings, one a line: `shared/data/bga`, see its README.
 
+mod damage;
+
 use std::sync::LazyLock;
 
+use damage::damaged;
 use proptest::prelude::*;
 use shared::game::hive::GameType;
 use shared::game::{Outcome, Side};
@@ -131,13 +134,7 @@ proptest! {
         changes in prop::collection::vec((0.0_f64..1.0, "[;\\[\\]/\\\\wbQABSGMLP123\n -é]{0,3}"), 1..6),
         end in 0.3_f64..2.0,
     ) {
-        let mut letters: Vec<char> = TEXT.lines().nth(line).unwrap_or_default().chars().collect();
-        for (at, text) in changes {
-            let at = (letters.len() as f64 * at) as usize;
-            letters.splice(at..(at + 1).min(letters.len()), text.chars());
-        }
-        letters.truncate((letters.len() as f64 * end) as usize);
-        check_any(&letters.into_iter().collect::<String>());
+        check_any(&damaged(TEXT.lines().nth(line).unwrap_or_default(), changes, end));
     }
 
     /// Random text, alone and as a move.

@@ -13,9 +13,9 @@ use crate::games::wrong_position;
 /// # Errors
 /// As [`super::run`].
 pub fn run(options: &Options, out: &mut dyn Write) -> anyhow::Result<()> {
-    let start = format!("{}", options.game_type.unwrap_or(GameType::MLP));
-    let game: GameString = options.position.as_ref().unwrap_or(&start).parse().map_err(wrong_position)?;
-    let game_type = options.game_type.unwrap_or(game.game_type);
+    let start = format!("{}", options.start.game_type.unwrap_or(GameType::MLP));
+    let game: GameString = options.start.position.as_ref().unwrap_or(&start).parse().map_err(wrong_position)?;
+    let game_type = options.start.game_type.unwrap_or(game.game_type);
     let hive =
         Hive::new(HiveRules { game_type, ply_limit: u32::MAX, repetition_draw: true, queen_first_allowed: false });
     let (position, moves) = game.replay(&hive).map_err(wrong_position)?;

@@ -6,12 +6,11 @@ pub mod hive;
 use std::io::Write;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, ensure};
+use anyhow::Context;
 use runtime::exit::UsageError;
-use shared::game::hive::GameType;
 use shared::search::{MoveReport, Proof, Search};
 
-use crate::games::GameName;
+use crate::games::StartOptions;
 use crate::player::PlayerOptions;
 use crate::settings::Settings;
 use crate::shown::Shown;
@@ -20,16 +19,8 @@ use crate::think::think;
 /// Searches one position and shows what it thinks of the moves.
 #[derive(Debug, clap::Args)]
 pub struct Options {
-    /// The game.
-    #[arg(long, value_enum)]
-    pub game: GameName,
-    /// Hive: expansions in play, Base, or Base+ and some of M, L, P. The default is that of --position, else Base+MLP.
-    #[arg(long = "type", value_name = "TYPE")]
-    pub game_type: Option<GameType>,
-    /// The position: Hive, a UHP GameString `Base;InProgress;White[2];wS1;bS1 wS1-`; draughts, a FEN
-    /// `W:W21,K7,30:BK3,12,14`. The default is the start of a game.
-    #[arg(long, value_name = "POSITION")]
-    pub position: Option<String>,
+    #[command(flatten)]
+    pub start: StartOptions,
     #[command(flatten)]
     player: PlayerOptions,
     /// Simulations. The default is 800, or as many as there is time for.
@@ -54,7 +45,7 @@ pub struct Options {
 /// # Errors
 /// [`UsageError`] for a position that cannot be; a network that cannot be played; if nobody reads what is printed.
 pub fn run(options: &Options, out: &mut impl Write) -> anyhow::Result<()> {
-    options.game.analyse(options, out)
+    options.start.game.analyse(options, out)
 }
 
 /// Searches `position` of `game`, which is called `heading`.
@@ -128,12 +119,6 @@ fn value(proof: Proof, value: Option<f32>) -> String {
         (Proof::Unknown, Some(value)) => format!("{value:+.3}"),
         (Proof::Unknown, None) => "-".to_owned(),
     }
-}
-
-/// Refuses an option that belongs to another game.
-fn ensure_absent(is_absent: bool, option: &str, game: &str) -> anyhow::Result<()> {
-    ensure!(is_absent, UsageError(format!("{option} is for --game {game}")));
-    Ok(())
 }
 
 #[cfg(test)]

@@ -1,12 +1,11 @@
 //! Counting the ways to play on in Italian draughts.
 
-use anyhow::ensure;
-use runtime::exit::UsageError;
 use shared::game::Game;
 use shared::game::dama::{Counting, Dama, Position, perft};
 use shared::notation::dama::fen;
 
 use super::{Count, Counted, Options};
+use crate::games::{ensure_absent, wrong_position};
 
 struct Start {
     position: Position,
@@ -18,9 +17,9 @@ struct Start {
 /// # Errors
 /// [`UsageError`] for a position that cannot be, or options of another game.
 pub fn open(options: &Options) -> anyhow::Result<Box<dyn Counted>> {
-    ensure!(options.game_type.is_none(), UsageError("--type is for --game hive".to_owned()));
-    let position = match &options.position {
-        Some(text) => fen::read(text).map_err(|error| UsageError(format!("--position: {error}")))?,
+    ensure_absent(options.start.game_type.is_none(), "--type", "hive")?;
+    let position = match &options.start.position {
+        Some(text) => fen::read(text).map_err(wrong_position)?,
         None => Dama::default().initial_position(),
     };
     Ok(Box::new(Start { position, counting: options.count.unwrap_or(Count::Paths).into() }))
@@ -38,16 +37,21 @@ impl Counted for Start {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{node_counts, options};
+    use runtime::exit::UsageError;
+
+    use super::super::tests::{node_counts, options, options_from};
     use super::*;
-    use crate::games::GameName;
+    use crate::games::{GameName, StartOptions};
+
+    const DAMA: StartOptions = StartOptions { game: GameName::Dama, game_type: None, position: None };
 
     #[test]
     fn counts_from_the_start_and_from_a_position() {
         assert_eq!(node_counts(&Options { depth: 4, ..options(GameName::Dama) }), ["1", "7", "49", "302", "1469"]);
         // A king goes round a circle of four men either way.
         let position = Some("W:WK17:B13,14,21,22".to_owned());
-        let counts = |count| node_counts(&Options { count, position: position.clone(), ..options(GameName::Dama) });
+        let start = StartOptions { position, ..DAMA };
+        let counts = |count| node_counts(&Options { count, ..options_from(start.clone()) });
         assert_eq!(counts(None), ["1", "2", "0", "0"]);
         assert_eq!(counts(Some(Count::Paths)), counts(None));
         assert_eq!(counts(Some(Count::Results)), ["1", "1", "0", "0"]);
@@ -56,8 +60,8 @@ mod tests {
     #[test]
     fn wrong_options_are_wrong_usage() {
         let error = |options| open(&options).err().expect("refused");
-        let wrong = Options { position: Some("W:W1:B".to_owned()), ..options(GameName::Dama) };
-        let foreign = Options { game_type: Some("Base".parse().unwrap()), ..options(GameName::Dama) };
+        let wrong = options_from(StartOptions { position: Some("W:W1:B".to_owned()), ..DAMA });
+        let foreign = options_from(StartOptions { game_type: Some("Base".parse().unwrap()), ..DAMA });
         for (options, message) in [(wrong, "--position: a man on square 1"), (foreign, "--type is for")] {
             let error = error(options);
             assert!(error.is::<UsageError>() && error.to_string().starts_with(message), "{error:#}");

@@ -1,12 +1,12 @@
 //! Counting the ways to play on in Hive.
 
-use anyhow::{Context, ensure};
-use runtime::exit::UsageError;
+use anyhow::Context;
 use shared::game::Game;
 use shared::game::hive::{GameType, Hive, HiveRules, Position};
-use shared::notation::uhp::{GameString, GameStringError};
+use shared::notation::uhp::GameString;
 
 use super::{Counted, Options};
+use crate::games::{ensure_absent, wrong_position};
 
 struct Start {
     hive: Hive,
@@ -18,18 +18,17 @@ struct Start {
 /// # Errors
 /// [`UsageError`] for a position that cannot be reached or is of another type, or options of another game.
 pub fn open(options: &Options) -> anyhow::Result<Box<dyn Counted>> {
-    ensure!(options.count.is_none(), UsageError("--count is for --game dama".to_owned()));
+    ensure_absent(options.count.is_none(), "--count", "dama")?;
     let hive = |game_type| {
         Hive::new(HiveRules { game_type, ply_limit: u32::MAX, repetition_draw: false, queen_first_allowed: false })
     };
-    let Some(text) = &options.position else {
-        let hive = hive(options.game_type.unwrap_or(GameType::MLP));
+    let Some(text) = &options.start.position else {
+        let hive = hive(options.start.game_type.unwrap_or(GameType::MLP));
         return Ok(Box::new(Start { position: hive.initial_position(), hive }));
     };
-    let usage = |error: GameStringError| UsageError(format!("--position: {error}"));
-    let game: GameString = text.parse().map_err(usage)?;
-    let hive = hive(options.game_type.unwrap_or(game.game_type));
-    let (position, _) = game.replay(&hive).map_err(usage).context("read the position")?;
+    let game: GameString = text.parse().map_err(wrong_position)?;
+    let hive = hive(options.start.game_type.unwrap_or(game.game_type));
+    let (position, _) = game.replay(&hive).map_err(wrong_position).context("read the position")?;
     Ok(Box::new(Start { hive, position }))
 }
 
@@ -45,12 +44,14 @@ impl Counted for Start {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{node_counts, options};
+    use runtime::exit::UsageError;
+
+    use super::super::tests::{node_counts, options_from};
     use super::*;
-    use crate::games::GameName;
+    use crate::games::{GameName, StartOptions};
 
     fn of(game_type: Option<GameType>, position: Option<&str>) -> Options {
-        Options { game_type, position: position.map(str::to_owned), ..options(GameName::Hive) }
+        options_from(StartOptions { game: GameName::Hive, game_type, position: position.map(str::to_owned) })
     }
 
     #[test]

@@ -8,9 +8,8 @@ use std::time::Instant;
 
 use clap::ValueEnum;
 use shared::game::dama::Counting;
-use shared::game::hive::GameType;
 
-use crate::games::GameName;
+use crate::games::StartOptions;
 
 /// Counts the ways to play on for 1, 2, ... plies, with the time that each count took.
 ///
@@ -18,22 +17,14 @@ use crate::games::GameName;
 /// tables.
 #[derive(Debug, clap::Args)]
 pub struct Options {
-    /// The game.
-    #[arg(long, value_enum)]
-    pub game: GameName,
-    /// Hive: expansions in play, Base, or Base+ and some of M, L, P. The default is that of --position, else Base+MLP.
-    #[arg(long = "type", value_name = "TYPE")]
-    pub game_type: Option<GameType>,
+    #[command(flatten)]
+    pub start: StartOptions,
     /// Draughts: what counts as one move. The default is paths.
     #[arg(long, value_enum)]
     pub count: Option<Count>,
     /// Greatest number of plies.
     #[arg(long, default_value_t = 4, value_parser = clap::value_parser!(u32).range(0..=99))]
     pub depth: u32,
-    /// Where to start: Hive, a UHP GameString `Base;InProgress;White[2];wS1;bS1 wS1-`; draughts, a FEN
-    /// `W:W21,K7,30:BK3,12,14`. The default is the start of a game.
-    #[arg(long, value_name = "POSITION")]
-    pub position: Option<String>,
 }
 
 /// What counts as one move of draughts.
@@ -67,7 +58,7 @@ pub trait Counted {
 /// # Errors
 /// [`runtime::exit::UsageError`] for a position that cannot be; else if nobody reads what is printed.
 pub fn run(options: &Options, out: &mut impl Write) -> anyhow::Result<()> {
-    let counted = options.game.counted(options)?;
+    let counted = options.start.game.counted(options)?;
     writeln!(out, "{}", counted.heading())?;
     writeln!(out, "{:>5} {:>18} {:>10} {:>14}", "depth", "nodes", "seconds", "nodes/s")?;
     for depth in 0..=options.depth {
@@ -84,6 +75,7 @@ pub fn run(options: &Options, out: &mut impl Write) -> anyhow::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::games::GameName;
 
     /// Counts with the options of a command line. Returns the numbers of nodes.
     pub fn node_counts(options: &Options) -> Vec<String> {
@@ -95,6 +87,11 @@ mod tests {
 
     /// Options without a position.
     pub fn options(game: GameName) -> Options {
-        Options { game, game_type: None, count: None, depth: 3, position: None }
+        Options { start: StartOptions { game, game_type: None, position: None }, count: None, depth: 3 }
+    }
+
+    /// The same that start elsewhere.
+    pub fn options_from(start: StartOptions) -> Options {
+        Options { start, ..options(GameName::Hive) }
     }
 }

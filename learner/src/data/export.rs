@@ -10,9 +10,9 @@ use shared::game::catalog::GameSpec;
 use shared::game::hive::GameType;
 use shared::notation::uhp::{GameState, join_game};
 
-use super::part::PartFile;
 use super::samples::SampleFile;
 use super::sources::{DataGame, Source, SourceArgs, TakeGames};
+use crate::part::PartFile;
 use crate::store::GameKind;
 
 /// What to write, and where.

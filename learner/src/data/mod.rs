@@ -4,7 +4,6 @@
 
 mod export;
 mod info;
-mod part;
 mod samples;
 mod sources;
 

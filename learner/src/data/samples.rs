@@ -13,7 +13,7 @@ use shared::encoding::{Encoding, PlaneShape, Symmetry, TrainingBatch};
 use shared::record::Sample;
 use shared::record::batch::{SampleScratch, StoredSample, push_sample};
 
-use super::part::PartFile;
+use crate::part::PartFile;
 
 /// Bytes in front of the tensors: the length of the header and the header, filled up with spaces.
 const START_BYTES: usize = 2048;

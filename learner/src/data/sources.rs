@@ -148,7 +148,7 @@ impl<T: TakeGames> GameVisitor for RunVisit<'_, T> {
     type Output = anyhow::Result<()>;
 
     fn visit<E: Encoding>(self, encoding: E) -> anyhow::Result<()> {
-        let type_name = type_name(self.spec);
+        let type_name = self.spec.type_name();
         for &kind in self.kinds {
             let game_ids = self.reader.finished_game_ids(kind)?;
             let first = game_ids.len().saturating_sub(self.newest);
@@ -190,14 +190,6 @@ fn of_run<E: Encoding>(encoding: &E, game: StoredGame) -> Result<DataGame, Strin
         is_cut_off: replayed.is_cut_off,
         samples: replayed.samples,
     })
-}
-
-fn type_name(spec: &GameSpec) -> String {
-    match spec {
-        GameSpec::Hive { rules, .. } => rules.game_type.to_string(),
-        GameSpec::Dama { .. } => "dama".to_owned(),
-        GameSpec::TicTacToe {} => "tictactoe".to_owned(),
-    }
 }
 
 fn visit_people(paths: &[PathBuf], frame: u8, newest: usize, taker: &mut impl TakeGames) -> anyhow::Result<()> {

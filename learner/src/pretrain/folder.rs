@@ -1,16 +1,17 @@
 //! The folder of a pretraining: its checkpoint, its best network, its history.
 
-use std::fs::{File, OpenOptions, TryLockError};
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
+
+use crate::lock::FolderLock;
+use crate::part::PartFile;
 
 /// The files of a pretraining. One process at a time: the system lets the lock go when it dies.
 #[derive(Debug)]
 pub struct Folder {
     dir: PathBuf,
-    _lock: File,
+    _lock: FolderLock,
 }
 
 impl Folder {
@@ -21,15 +22,9 @@ impl Folder {
     pub fn open(dir: &Path) -> anyhow::Result<Self> {
         std::fs::create_dir_all(dir).with_context(|| format!("create {}", dir.display()))?;
         let path = dir.join("pretrain.lock");
-        let file = OpenOptions::new().create(true).truncate(false).write(true).open(&path);
-        let lock = file.with_context(|| format!("open {}", path.display()))?;
-        match lock.try_lock() {
-            Ok(()) => Ok(Self { dir: dir.to_owned(), _lock: lock }),
-            Err(TryLockError::WouldBlock) => {
-                anyhow::bail!("{} is used by another pretraining: wait for it, or stop it", dir.display())
-            }
-            Err(TryLockError::Error(error)) => Err(error).with_context(|| format!("lock {}", path.display())),
-        }
+        let lock = FolderLock::take(&path).with_context(|| format!("lock {}", path.display()))?;
+        let used = || format!("{} is used by another pretraining: wait for it, or stop it", dir.display());
+        Ok(Self { dir: dir.to_owned(), _lock: lock.with_context(used)? })
     }
 
     /// Returns the file of the best network so far: the result.
@@ -64,12 +59,8 @@ impl Folder {
 }
 
 /// Writes a file so that it is there whole or not at all.
-///
-/// # Errors
-/// What the system says.
-pub fn write_whole(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
-    let mut part = path.as_os_str().to_owned();
-    part.push(".part");
-    let written = File::create(&part).and_then(|mut file| file.write_all(bytes).and_then(|()| file.sync_all()));
-    written.and_then(|()| std::fs::rename(&part, path)).with_context(|| format!("write {}", path.display()))
+fn write_whole(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
+    let mut file = PartFile::create(path)?;
+    file.write(bytes)?;
+    file.finish(b"")
 }

@@ -5,7 +5,6 @@
 
 mod apply;
 mod error;
-mod lock;
 mod read;
 mod rows;
 mod schema;
@@ -22,11 +21,15 @@ pub use rows::{
 pub use schema::SCHEMA_VERSION;
 pub use writer::Ack;
 
-use lock::RunLock;
 use writer::Writer;
+
+use crate::lock::FolderLock;
 
 /// Name of the database file in the run directory.
 pub const DATABASE_FILE: &str = "alveare.db";
+
+/// Name of the file whose lock keeps a second learner out.
+const LOCK_FILE: &str = "alveare.lock";
 
 /// The open store of one run directory. Dropping it commits what is queued and lets the directory go.
 #[derive(Debug)]
@@ -35,7 +38,7 @@ pub struct Store {
     writer: Writer,
     database: PathBuf,
     run: RunRow,
-    _lock: RunLock,
+    _lock: FolderLock,
 }
 
 impl Store {
@@ -49,7 +52,9 @@ impl Store {
     /// of a later version, [`StoreError::OtherGame`] if the run plays another game, else what the disk says.
     pub fn open(run_dir: &Path, run: &RunRow) -> Result<Self, StoreError> {
         std::fs::create_dir_all(run_dir).map_err(|source| StoreError::io(run_dir, source))?;
-        let lock = RunLock::take(run_dir)?;
+        let lock_file = run_dir.join(LOCK_FILE);
+        let lock = FolderLock::take(&lock_file).map_err(|source| StoreError::io(&lock_file, source))?;
+        let lock = lock.ok_or_else(|| StoreError::Locked { path: run_dir.to_owned() })?;
         let database = run_dir.join(DATABASE_FILE);
         let connection = schema::open_for_writing(&database)?;
         let run = schema::describe_run(&connection, run)?;

@@ -50,7 +50,12 @@ pub type TicTacToeLearner = Learner<TicTacToeEncoding>;
 
 /// Starts in `run_dir`, whatever is there.
 pub fn start_with<E: Encoding>(encoding: E, run_dir: &Path) -> Learner<E> {
-    let store = Arc::new(Store::open(run_dir, &run_row()).expect("the store opens"));
+    start_run(encoding, &run_row(), run_dir)
+}
+
+/// Starts the run that `row` describes, whatever is there.
+pub fn start_run<E: Encoding>(encoding: E, row: &RunRow, run_dir: &Path) -> Learner<E> {
+    let store = Arc::new(Store::open(run_dir, row).expect("the store opens"));
     let (buffer, _) = rebuild(&encoding, &store, 1000, u64::MAX).expect("the buffer is rebuilt");
     let replay = Arc::new(SharedReplay::new(buffer));
     let limits = RegistryLimits { lease: LEASE, ..RegistryLimits::default() };
@@ -61,9 +66,14 @@ pub fn start_with<E: Encoding>(encoding: E, run_dir: &Path) -> Learner<E> {
 /// Starts a run of tic-tac-toe in which self-play is open.
 pub fn start(run_dir: &Path) -> TicTacToeLearner {
     let learner = start_with(encoding(), run_dir);
+    open_self_play(&learner);
+    learner
+}
+
+/// Lets self-play begin.
+pub fn open_self_play<E: Encoding>(learner: &Learner<E>) {
     let plan = SelfPlayPlan { iteration: 1, search: SearchSettings::default(), game_count_max: None };
     learner.registry.plan_self_play(Some(plan)).expect("self-play is planned");
-    learner
 }
 
 /// Copies a run directory as a crash at this instant would leave it: what is on disk, and nothing of the process.

@@ -74,6 +74,24 @@ impl System {
         Process::start(name, command, &self.dir.path().join(format!("{name}-{}.log", self.process_count)))
     }
 
+    /// Trains until there is a candidate, with a kill once each of `kills` steps is checkpointed. Returns a look at the
+    /// store then.
+    pub fn train_with_kills(&mut self, kills: &[i64]) -> Look {
+        for kill in kills {
+            let mut learner = self.start_learner(&[]);
+            let look = self.look();
+            learner.wait_until("a checkpoint", || {
+                (look.number("SELECT coalesce(max(training_step), 0) FROM checkpoints") >= *kill).then_some(())
+            });
+            learner.kill_hard();
+            assert_eq!(look.number("SELECT count(*) FROM networks"), 1, "killed in the middle of training");
+        }
+        let mut learner = self.start_learner(&[]);
+        learner.wait_for("candidate ready");
+        learner.kill_hard();
+        self.look()
+    }
+
     /// Opens the store to look into it while the learner runs.
     pub fn look(&self) -> Look {
         Look::open(&self.run_dir())

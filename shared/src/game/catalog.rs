@@ -139,6 +139,16 @@ impl GameSpec {
         }
     }
 
+    /// Returns what this kind of game is called: the UHP game type of Hive, the name of any other game.
+    #[must_use]
+    pub fn type_name(&self) -> String {
+        match self {
+            Self::Hive { rules, .. } => rules.game_type.to_string(),
+            Self::Dama { .. } => "dama".to_owned(),
+            Self::TicTacToe {} => "tictactoe".to_owned(),
+        }
+    }
+
     /// Does the visitor's work for this game.
     ///
     /// # Errors

@@ -1,0 +1,52 @@
+//! The real program, spoken to through pipes.
+#![allow(dead_code, reason = "each test file uses its part")]
+
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+
+/// Returns `alveare COMMAND`, seeded, its input and output piped.
+pub fn program(command: &str) -> Command {
+    let mut program = Command::new(env!("CARGO_BIN_EXE_alveare"));
+    program.args([command, "--seed", "1"]);
+    program.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+    program
+}
+
+/// The program, running.
+pub struct Running {
+    pub child: Child,
+    pub input: ChildStdin,
+    pub output: BufReader<ChildStdout>,
+}
+
+impl Running {
+    pub fn start(mut program: Command) -> Self {
+        let mut child = program.spawn().expect("the program starts");
+        let input = child.stdin.take().expect("stdin is a pipe");
+        let output = BufReader::new(child.stdout.take().expect("stdout is a pipe"));
+        Self { child, input, output }
+    }
+
+    pub fn say(&mut self, line: &str) {
+        writeln!(self.input, "{line}").expect("the program listens");
+    }
+
+    /// Returns the lines up to the first that `is_last`.
+    pub fn hear(&mut self, is_last: impl Fn(&str) -> bool) -> Vec<String> {
+        let mut lines: Vec<String> = vec![];
+        while lines.last().is_none_or(|line| !is_last(line)) {
+            let mut line = String::new();
+            let count = self.output.read_line(&mut line).expect("the program answers");
+            assert!(count > 0, "the program ended after {lines:?}");
+            lines.push(line.trim_end().to_owned());
+        }
+        lines
+    }
+
+    /// Ends the input. Returns the exit code. The output stays open until then.
+    pub fn end(self) -> Option<i32> {
+        let Self { mut child, input, output: _output } = self;
+        drop(input);
+        child.wait().expect("the program ends").code()
+    }
+}
