@@ -123,9 +123,6 @@ mod tests {
         for (coding, trunk) in [(PolicyCoding::Lossless, Trunk::Frame), (PolicyCoding::From4, Trunk::Cells)] {
             let encoding = DamaEncoding::new(Dama::default(), coding);
             for policy_head in [PolicyHead::Spatial, PolicyHead::Full] {
-                if trunk == Trunk::Cells && policy_head == PolicyHead::Full {
-                    continue;
-                }
                 assert_eq!(check_search(&encoding, NetworkSettings { policy_head, trunk, ..SETTINGS }), coding);
             }
         }

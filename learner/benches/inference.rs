@@ -122,7 +122,8 @@ fn in_process(config: &LearnerConfig, network: &Path, batch_count: usize) -> f64
     let Prepared { input, shape } = config.game.visit(Prepare(config, leaf_count)).expect("the game is possible");
     net::set_threads(config.inference.threads.max(1));
     let network = Network::load(network, &shape, Device::CPU).expect("the learner wrote it");
-    let mut network = InferenceNetwork::new(&network, Device::CPU, Precision::Float32, &[]).expect("it fits");
+    let mut network =
+        InferenceNetwork::new(&network, Device::CPU, Precision::for_device(Device::CPU), &[]).expect("it fits");
     let mut output = NetworkOutput::default();
     let mut evaluate = || network.evaluate(&input, &mut output).expect("it answers");
     (0..2).for_each(|_| evaluate());

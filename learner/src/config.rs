@@ -7,7 +7,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use net::{DeviceChoice, NetworkSettings};
+use net::{DeviceChoice, NetworkSettings, TrainingPrecision};
 use runtime::config::Preset;
 use runtime::logging::LogSettings;
 use serde::{Deserialize, Serialize};
@@ -198,6 +198,8 @@ pub struct TrainingConfig {
     pub device: DeviceChoice,
     /// Threads of a step on the CPU; 0: all cores.
     pub threads: usize,
+    /// The numbers in which a step multiplies: `float32`, `bfloat16` or `auto`.
+    pub precision: TrainingPrecision,
     /// Positions a step.
     pub batch_size: u32,
     /// Steps an iteration.

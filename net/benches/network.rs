@@ -10,23 +10,33 @@ use net::{
 };
 use shared::encoding::{MoveCells, Neighbourhood, NetworkInput, PlaneShape, TrainingBatch};
 
-/// Trunk, blocks, filters, positions in a batch.
-type Case = (Trunk, u32, u32, usize);
+/// Trunk, blocks, filters, numbers, positions in a batch.
+type Case = (Trunk, u32, u32, Precision, usize);
 
+use Precision::{Bfloat16, Float32};
 use Trunk::{Cells, Frame};
 
-const ANSWERS: [Case; 9] = [
-    (Frame, 4, 32, 16),
-    (Frame, 4, 32, 64),
-    (Frame, 4, 32, 128),
-    (Cells, 4, 32, 16),
-    (Cells, 4, 32, 64),
-    (Cells, 4, 32, 128),
-    (Cells, 6, 64, 16),
-    (Cells, 6, 64, 64),
-    (Cells, 6, 64, 128),
+const ANSWERS: [Case; 12] = [
+    (Frame, 4, 32, Float32, 16),
+    (Frame, 4, 32, Float32, 64),
+    (Frame, 4, 32, Float32, 128),
+    (Cells, 4, 32, Float32, 16),
+    (Cells, 4, 32, Float32, 64),
+    (Cells, 4, 32, Float32, 128),
+    (Cells, 6, 64, Float32, 16),
+    (Cells, 6, 64, Float32, 64),
+    (Cells, 6, 64, Float32, 128),
+    (Cells, 6, 64, Bfloat16, 16),
+    (Cells, 6, 64, Bfloat16, 64),
+    (Cells, 6, 64, Bfloat16, 128),
 ];
-const STEPS: [Case; 4] = [(Frame, 4, 32, 256), (Cells, 4, 32, 256), (Frame, 6, 64, 256), (Cells, 6, 64, 256)];
+const STEPS: [Case; 5] = [
+    (Frame, 4, 32, Float32, 256),
+    (Cells, 4, 32, Float32, 256),
+    (Frame, 6, 64, Float32, 256),
+    (Cells, 6, 64, Float32, 256),
+    (Cells, 6, 64, Bfloat16, 256),
+];
 
 fn main() {
     let threads = std::env::var("ALVEARE_BENCH_THREADS").ok().and_then(|count| count.parse().ok()).unwrap_or(1);
@@ -69,10 +79,10 @@ fn input(shape: &NetworkShape, count: usize) -> NetworkInput {
 }
 
 #[divan::bench(args = ANSWERS, max_time = 2)]
-fn answer(bencher: Bencher, (trunk, blocks, filters, count): Case) {
+fn answer(bencher: Bencher, (trunk, blocks, filters, precision, count): Case) {
     let shape = shape(trunk, blocks, filters);
     let network = Network::random(&shape, Device::CPU, 1).expect("a small network fits");
-    let mut inference = InferenceNetwork::new(&network, Device::CPU, Precision::Float32, &[]).expect("folds");
+    let mut inference = InferenceNetwork::new(&network, Device::CPU, precision, &[]).expect("folds");
     let (input, mut output) = (input(&shape, count), NetworkOutput::default());
     bencher.counter(ItemsCount::new(count)).bench_local(|| {
         inference.evaluate(&input, &mut output).expect("the input is sound");
@@ -81,10 +91,11 @@ fn answer(bencher: Bencher, (trunk, blocks, filters, count): Case) {
 }
 
 #[divan::bench(args = STEPS, max_time = 4, sample_size = 1)]
-fn train(bencher: Bencher, (trunk, blocks, filters, count): Case) {
+fn train(bencher: Bencher, (trunk, blocks, filters, precision, count): Case) {
     let shape = shape(trunk, blocks, filters);
     let network = Network::random(&shape, Device::CPU, 1).expect("a small network fits");
-    let mut trainer = Trainer::new(network, TrainingSettings::default()).expect("the settings are sound");
+    let mut trainer = Trainer::new(network, TrainingSettings { precision, ..TrainingSettings::default() })
+        .expect("the settings are sound");
     let input = input(&shape, count);
     let batch = TrainingBatch {
         policy_targets: vec![1.0 / 60.0; input.policy_indices.len()],

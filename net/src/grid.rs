@@ -34,10 +34,15 @@ pub(crate) struct CellGrid {
     counts: Tensor,
     /// Row of each cell of each frame, [`NOT_ACTIVE`] for most, B x H x W.
     rows: Vec<u32>,
+    /// Which cell of all frames, one after the other, each row is, i64 [N].
+    places: Tensor,
     cell_count: usize,
 }
 
 const NOT_ACTIVE: u32 = u32::MAX;
+
+/// Rows convolved at once on a processor: with seven taps of 64 filters in 16 bits, 0.9 MB.
+const PART_ROWS: i64 = 1024;
 
 impl Grid {
     /// Lays out the cells of `input` on `device`.
@@ -62,9 +67,12 @@ impl CellGrid {
         check_active(shape, input)?;
         let cell_count = shape.cell_count();
         let mut rows = vec![NOT_ACTIVE; input.len() * cell_count];
+        let mut places = Vec::with_capacity(input.active_cells.len());
         for position in 0..input.len() {
             for row in input.active_range(position) {
-                rows[position * cell_count + usize::from(input.active_cells[row])] = row as u32;
+                let place = position * cell_count + usize::from(input.active_cells[row]);
+                rows[place] = row as u32;
+                places.push(place as i64);
             }
         }
         let most = (0..input.len()).map(|position| input.active_range(position).len()).max().unwrap_or(0);
@@ -83,6 +91,7 @@ impl CellGrid {
             neighbours: Tensor::f_from_slice(&neighbours)?.f_to_device(device)?,
             members: Tensor::f_from_slice(&members)?.f_view(dims)?.f_to_device(device)?,
             counts: Tensor::f_from_slice(&counts)?.f_unsqueeze(1)?.f_to_device(device)?,
+            places: Tensor::f_from_slice(&places)?.f_to_device(device)?,
             rows,
             cell_count,
         })
@@ -100,6 +109,21 @@ impl CellGrid {
         Ok(rows_of(&with_zeros(cells)?, &self.neighbours)?.f_view([count, taps * width])?)
     }
 
+    /// Convolves without gradients, some rows at a time on a processor, so that what is gathered stays in its cache.
+    pub(crate) fn convolve_in_parts(&self, cells: &Tensor, weight: &Tensor, bias: &Tensor) -> Result<Tensor, NetError> {
+        let [count, taps] = self.dims;
+        let part_rows = if cells.device().is_cuda() { count.max(1) } else { PART_ROWS };
+        let padded = with_zeros(cells)?;
+        let parts = (0..count.max(1)).step_by(part_rows as usize).map(|start| {
+            let rows = part_rows.min(count - start);
+            let neighbours = self.neighbours.f_narrow(0, start * taps, rows * taps)?;
+            let gathered = rows_of(&padded, &neighbours)?.f_view([rows, -1])?;
+            Ok(gathered.f_linear(weight, Some(bias))?)
+        });
+        let mut parts = parts.collect::<Result<Vec<_>, NetError>>()?;
+        Ok(if parts.len() == 1 { parts.remove(0) } else { Tensor::f_cat(&parts, 0)? })
+    }
+
     /// Returns mean and maximum over the cells of each position: [N, C], none below 0, to [B, 2 * C]. Differentiable.
     pub(crate) fn pool(&self, cells: &Tensor) -> Result<Tensor, NetError> {
         // The rows of zeros that fill up change neither sum nor maximum.
@@ -107,6 +131,14 @@ impl CellGrid {
         let sum = members.f_sum_dim_intlist(1, false, Kind::Float)?;
         let mean = sum.f_div(&self.counts)?.f_to_kind(cells.kind())?;
         Ok(Tensor::f_cat(&[mean, members.f_amax(1, false)?], 1)?)
+    }
+
+    /// Lays the cells out in their frames, zeros elsewhere: [N, C] to [B, H * W * C], the numbers of a cell side by side.
+    /// Differentiable.
+    pub(crate) fn spread(&self, cells: &Tensor) -> Result<Tensor, NetError> {
+        let (batch, width) = (self.counts.size()[0], cells.size()[1]);
+        let frames = cells.f_new_zeros([batch * self.cell_count as i64, width], (cells.kind(), cells.device()))?;
+        Ok(frames.f_index_copy(0, &self.places, cells)?.f_view([batch, self.cell_count as i64 * width])?)
     }
 
     /// Returns the planes of the active cells, [N, C], from planes [B, C, H, W].

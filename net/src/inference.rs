@@ -1,6 +1,5 @@
 //! The network as it answers leaves: batch norm folded into the convolutions, no gradients, channels last.
 
-use serde::{Deserialize, Serialize};
 use shared::encoding::NetworkInput;
 use tch::{Kind, Tensor};
 
@@ -9,35 +8,7 @@ use crate::model::{
     Affine, Convolve, Model, NORM_EPSILON, NormConvolution, Policy, ValueHead, channels_last, convolve, upload_planes,
 };
 use crate::moves::{MoveIndex, check_input};
-use crate::{Device, NetError, Network, NetworkOutput, NetworkShape};
-
-/// The numbers in which a network answers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Precision {
-    /// 32 bits.
-    Float32,
-    /// 16 bits with 8 of exponent: for processors that multiply them in hardware.
-    Bfloat16,
-    /// 16 bits with 5 of exponent: for GPUs.
-    Float16,
-}
-
-impl Precision {
-    /// Returns what is fast on `device` without a visible loss of strength: half on a GPU, 32 bits on a processor.
-    #[must_use]
-    pub fn for_device(device: Device) -> Self {
-        if device.is_cuda() { Self::Float16 } else { Self::Float32 }
-    }
-
-    fn kind(self) -> Kind {
-        match self {
-            Self::Float32 => Kind::Float,
-            Self::Bfloat16 => Kind::BFloat16,
-            Self::Float16 => Kind::Half,
-        }
-    }
-}
+use crate::{Device, NetError, Network, NetworkOutput, NetworkShape, Precision};
 
 /// A network that only answers. One thread owns it; it may be sent to another.
 pub struct InferenceNetwork {
@@ -142,7 +113,10 @@ struct FoldedConvolution {
 
 impl Convolve for FoldedConvolution {
     fn apply(&self, input: &Tensor, grid: &Grid) -> Result<Tensor, NetError> {
-        convolve(input, &self.weight, Some(&self.bias), grid)
+        match grid {
+            Grid::Frame { .. } => convolve(input, &self.weight, Some(&self.bias), grid),
+            Grid::Cells(cells) => cells.convolve_in_parts(input, &self.weight, &self.bias),
+        }
     }
 }
 

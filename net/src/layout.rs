@@ -96,7 +96,8 @@ impl Layout {
         }
         match shape.settings.policy_head {
             PolicyHead::Full => {
-                layout.norm_convolution("policy.convolution", 2, filters, Kernel::Square(1));
+                let kernel = if shape.neighbourhood.is_none() { Kernel::Square(1) } else { kernel };
+                layout.norm_convolution("policy.convolution", 2, filters, kernel);
                 layout.affine("policy.output", shape.policy_size as i64, 2 * cells);
             }
             PolicyHead::Spatial => layout.affine("policy.maps", map_count(shape), filters),

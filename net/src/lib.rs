@@ -16,15 +16,17 @@ mod model;
 mod moves;
 mod network;
 mod output;
+mod precision;
 mod schedule;
 mod settings;
 mod trainer;
 
 pub use device::{Device, DeviceChoice, open_device, set_threads, threads};
 pub use error::NetError;
-pub use inference::{InferenceNetwork, Precision};
+pub use inference::InferenceNetwork;
 pub use network::Network;
 pub use output::NetworkOutput;
+pub use precision::{Precision, TrainingPrecision};
 pub use schedule::cosine_learning_rate;
 pub use settings::{NetworkSettings, NetworkShape, PolicyHead, Trunk};
 pub use trainer::{StepLosses, Trainer, TrainingSettings};

@@ -48,7 +48,8 @@ pub(crate) struct NormConvolution {
 
 impl Convolve for NormConvolution {
     fn apply(&self, input: &Tensor, grid: &Grid) -> Result<Tensor, NetError> {
-        let output = convolve(input, &self.weight, None, grid)?;
+        // Gradients come back to the weights in 32 bits.
+        let output = convolve(input, &self.weight.f_to_kind(input.kind())?, None, grid)?;
         Ok(output.f_batch_norm(
             Some(&self.norm_weight),
             Some(&self.norm_bias),
@@ -86,7 +87,8 @@ pub(crate) struct Affine {
 
 impl Affine {
     pub(crate) fn apply(&self, input: &Tensor) -> Result<Tensor, NetError> {
-        Ok(input.f_linear(&self.weight, Some(&self.bias))?)
+        let kind = input.kind();
+        Ok(input.f_linear(&self.weight.f_to_kind(kind)?, Some(&self.bias.f_to_kind(kind)?))?)
     }
 }
 
@@ -134,7 +136,13 @@ impl<C: Convolve> Model<C> {
 impl<C: Convolve> Policy<C> {
     fn forward(&self, trunk: &Tensor, grid: &Grid) -> Result<Tensor, NetError> {
         match (self, grid) {
-            (Self::Full { convolution, output }, _) => output.apply(&flatten(&convolution.apply_relu(trunk, grid)?)?),
+            (Self::Full { convolution, output }, grid) => {
+                let maps = convolution.apply_relu(trunk, grid)?;
+                output.apply(&match grid {
+                    Grid::Frame { .. } => flatten(&maps)?,
+                    Grid::Cells(cells) => cells.spread(&maps)?,
+                })
+            }
             (Self::Spatial { maps }, Grid::Cells(_)) => maps.apply(trunk),
             (Self::Spatial { maps }, Grid::Frame { .. }) => {
                 let filters = trunk.size()[1];

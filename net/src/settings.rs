@@ -59,12 +59,7 @@ impl NetworkSettings {
         };
         within("network.blocks", self.blocks, 0, 100)?;
         within("network.filters", self.filters, 1, 2048)?;
-        within("network.value_hidden", self.value_hidden, 1, 8192)?;
-        if self.trunk == Trunk::Cells && self.policy_head == PolicyHead::Full {
-            let reason = "\"full\" needs every cell of the frame: set network.trunk = \"frame\", or \"spatial\" here";
-            return Err(NetError::Settings { key: "network.policy_head", reason: reason.into() });
-        }
-        Ok(())
+        within("network.value_hidden", self.value_hidden, 1, 8192)
     }
 }
 
@@ -204,8 +199,6 @@ mod tests {
         assert_eq!(error.to_string(), "network.filters: 0 is not in 1..=2048");
         let text = r#"{"blocks":6,"filters":64,"policy_head":"spatial","value_hidden":256,"depth":3}"#;
         assert!(serde_json::from_str::<NetworkSettings>(text).is_err(), "unknown keys are refused");
-        let mixed = NetworkSettings { trunk: Trunk::Cells, policy_head: PolicyHead::Full, ..good };
-        assert!(mixed.check().unwrap_err().to_string().starts_with("network.policy_head: \"full\" needs every cell"));
         let old = r#"{"blocks":6,"filters":64,"policy_head":"spatial","value_hidden":256}"#;
         assert_eq!(serde_json::from_str::<NetworkSettings>(old).unwrap(), good, "a file of before means the frame");
     }

@@ -10,7 +10,7 @@ use tch::{Kind, Reduction, Tensor};
 use crate::grid::Grid;
 use crate::model::{Model, NormConvolution, upload};
 use crate::moves::{MoveIndex, check_input};
-use crate::{NetError, Network};
+use crate::{NetError, Network, Precision};
 
 /// Logit of what is no legal move: e to this power is 0 in f32, and times a target of 0 it is 0 and not NaN.
 const ILLEGAL_LOGIT: f64 = -1e9;
@@ -27,11 +27,19 @@ pub struct TrainingSettings {
     pub gradient_clip_norm: Option<f64>,
     /// Weight of the squared value error against the policy cross-entropy, at least 0.
     pub value_loss_weight: f64,
+    /// The numbers in which a step multiplies. Weights, statistics, losses and velocity are 32 bits always.
+    pub precision: Precision,
 }
 
 impl Default for TrainingSettings {
     fn default() -> Self {
-        Self { momentum: 0.9, weight_decay: 1e-4, gradient_clip_norm: None, value_loss_weight: 1.0 }
+        Self {
+            momentum: 0.9,
+            weight_decay: 1e-4,
+            gradient_clip_norm: None,
+            value_loss_weight: 1.0,
+            precision: Precision::Float32,
+        }
     }
 }
 
@@ -168,7 +176,7 @@ impl Trainer {
     fn measure(&self, batch: &TrainingBatch) -> Result<(StepLosses, Tensor), NetError> {
         let (shape, device) = (&self.network.shape, self.network.device.0);
         let grid = Grid::new(shape, &batch.input, device)?;
-        let planes = upload(&batch.input, shape, &grid, device, Kind::Float)?;
+        let planes = upload(&batch.input, shape, &grid, device, self.settings.precision.kind())?;
         let index = MoveIndex::new(shape, &batch.input, &grid, device)?;
         let targets = Targets::new(batch, device)?;
         let said = self.model.forward(&planes, &grid)?;

@@ -225,7 +225,13 @@ fn by_the_book(weights: &Weights<'_>, shape: &NetworkShape, input: &NetworkInput
     }
     let logits = match shape.settings.policy_head {
         PolicyHead::Full => {
-            let maps = rectified(weights.norm_convolution("policy.convolution", &trunk, size)).concat();
+            let maps = if shape.neighbourhood.is_none() {
+                rectified(weights.norm_convolution("policy.convolution", &trunk, size)).concat()
+            } else {
+                // The numbers of a cell side by side.
+                let maps = rectified(convolution("policy.convolution", &trunk));
+                (0..cells).flat_map(|cell| maps.iter().map(move |map| map[cell])).collect()
+            };
             let all = weights.affine("policy.output", &maps);
             input.policy_indices.iter().map(|&index| all[usize::from(index)]).collect()
         }

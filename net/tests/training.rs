@@ -32,8 +32,29 @@ fn steps_lower_the_loss() {
     }
 }
 
+/// Both precisions see nearly the same loss and gradient, and a step in 16 bits learns as well.
+#[test]
+fn reduced_precision_learns_the_same() {
+    for kind in KINDS {
+        let batch = batch(&kind.shape(5), 32, 3);
+        let learn = |precision| {
+            let network = Network::random(&kind.shape(5), Device::CPU, 1).unwrap();
+            let mut trainer = Trainer::new(network, TrainingSettings { precision, ..Default::default() }).unwrap();
+            let first = trainer.step(&batch, 0.02).unwrap();
+            let last = (0..100).map(|_| trainer.step(&batch, 0.05).unwrap()).last().unwrap();
+            assert!(last.total < first.total, "{kind:?}, {precision:?}: {first:?} {last:?}");
+            (first, last)
+        };
+        let (wide, narrow) = (learn(Precision::Float32), learn(Precision::Bfloat16));
+        assert_ne!(wide.0.total, narrow.0.total, "{kind:?}: the same to the last bit, so nothing was reduced");
+        assert!((wide.0.total / narrow.0.total - 1.0).abs() < 0.02, "{kind:?}: {wide:?} {narrow:?}");
+        assert!((wide.0.gradient_norm / narrow.0.gradient_norm - 1.0).abs() < 0.1, "{kind:?}: {wide:?} {narrow:?}");
+        assert!((wide.1.total / narrow.1.total - 1.0).abs() < 0.2, "{kind:?}: {wide:?} {narrow:?}");
+    }
+}
+
 /// 100 steps at a stretch equal 50, save, load in a new trainer, 50: every byte of the checkpoint.
-fn check_resume(threads: usize) {
+fn check_resume(threads: usize, precision: Precision) {
     // A thread of its own: OpenMP keeps the number of threads by thread.
     let run = move || {
         net::set_threads(threads);
@@ -46,21 +67,22 @@ fn check_resume(threads: usize) {
                 }
             };
             let extra = BTreeMap::from([("random".to_owned(), "17".to_owned())]);
-            let mut whole = trainer(kind, 7);
+            let settings = TrainingSettings { precision, ..TrainingSettings::default() };
+            let fresh = || Trainer::new(Network::random(&shape, Device::CPU, 1).unwrap(), settings).unwrap();
+            let mut whole = fresh();
             learn(&mut whole, 0..100);
 
-            let mut half = trainer(kind, 7);
+            let mut half = fresh();
             learn(&mut half, 0..50);
             let path = folder.path().join("checkpoint.safetensors");
             half.save_checkpoint(&path, &extra).unwrap();
             drop(half);
-            let settings = TrainingSettings::default();
             let (mut resumed, found) = Trainer::load_checkpoint(&path, &shape, Device::CPU, settings).unwrap();
             assert_eq!((resumed.training_step(), &found), (50, &extra));
             learn(&mut resumed, 50..100);
             assert!(
                 whole.checkpoint_bytes(&extra).unwrap() == resumed.checkpoint_bytes(&extra).unwrap(),
-                "{kind:?}, {threads} threads: differs after a restart"
+                "{kind:?}, {threads} threads, {precision:?}: differs after a restart"
             );
         }
     };
@@ -69,12 +91,17 @@ fn check_resume(threads: usize) {
 
 #[test]
 fn resumed_training_is_the_same_bit_for_bit() {
-    check_resume(1);
+    check_resume(1, Precision::Float32);
 }
 
 #[test]
 fn resumed_training_is_the_same_on_several_threads() {
-    check_resume(2);
+    check_resume(2, Precision::Float32);
+}
+
+#[test]
+fn resumed_training_is_the_same_in_reduced_precision() {
+    check_resume(1, Precision::Bfloat16);
 }
 
 #[test]

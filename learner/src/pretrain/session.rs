@@ -73,7 +73,7 @@ impl<'a> Session<'a> {
             None => {
                 info!(network = %shape, "new pretraining");
                 let network = Network::random(&shape, device, pretrain.seed)?;
-                (Trainer::new(network, settings_of(&pretrain))?, Progress { origin, ..Progress::default() })
+                (Trainer::new(network, settings_of(&pretrain, device))?, Progress { origin, ..Progress::default() })
             }
         };
         let (positions, batch_size) = (sets.training.position_count(), u64::from(pretrain.batch_size));
@@ -200,12 +200,13 @@ impl<'a> Session<'a> {
     }
 }
 
-fn settings_of(config: &PretrainConfig) -> TrainingSettings {
+fn settings_of(config: &PretrainConfig, device: net::Device) -> TrainingSettings {
     TrainingSettings {
         momentum: config.momentum,
         weight_decay: config.weight_decay,
         gradient_clip_norm: None,
         value_loss_weight: config.value_loss_weight,
+        precision: config.precision.on(device),
     }
 }
 
@@ -233,7 +234,7 @@ fn take_up(
     if !path.exists() {
         return Ok(None);
     }
-    let restored = Trainer::load_checkpoint(&path, shape, device, settings_of(config));
+    let restored = Trainer::load_checkpoint(&path, shape, device, settings_of(config, device));
     let (trainer, extra) = restored.context("go on with the pretraining there, or use another --checkpoint-dir")?;
     let progress = Progress::from_extra(&extra).with_context(|| path.display().to_string())?;
     Ok(Some((trainer, progress)))

@@ -1,7 +1,7 @@
 //! The section `[pretrain]`: how a network learns from people's games. Meaning and source of each key:
 //! `config/hive-original.toml`.
 
-use net::DeviceChoice;
+use net::{DeviceChoice, TrainingPrecision};
 use serde::{Deserialize, Serialize};
 
 use crate::config::{ConfigError, require};
@@ -14,6 +14,8 @@ pub struct PretrainConfig {
     pub device: DeviceChoice,
     /// Threads of a step on the CPU; 0: all cores.
     pub threads: usize,
+    /// The numbers in which a step multiplies: `float32`, `bfloat16` or `auto`.
+    pub precision: TrainingPrecision,
     /// Threads that make batches ahead of the steps.
     pub batch_threads: usize,
     /// Seed of the weights, of the split and of the order.

@@ -65,7 +65,9 @@ impl<E: Encoding> TrainerThread<E> {
             weight_decay: config.weight_decay,
             gradient_clip_norm: None,
             value_loss_weight: config.value_loss_weight,
+            precision: config.precision.on(device),
         };
+        info!(%device, precision = ?settings.precision, "training");
         let (files, shape, store) = (parts.files.clone(), parts.shape, parts.store.clone());
         let checkpoints = Checkpoints { files, shape, device, settings, store };
         let restored = checkpoints.load()?;

@@ -7,11 +7,12 @@ use rand_pcg::Pcg64;
 use shared::encoding::{MoveCells, Neighbourhood, NetworkInput, PlaneShape, TrainingBatch};
 
 /// The kinds of network there are.
-pub const KINDS: [Kind; 4] = [
+pub const KINDS: [Kind; 5] = [
     Kind { policy_head: PolicyHead::Full, neighbourhood: None },
     Kind { policy_head: PolicyHead::Spatial, neighbourhood: None },
     Kind { policy_head: PolicyHead::Spatial, neighbourhood: Some(Neighbourhood::Square) },
     Kind { policy_head: PolicyHead::Spatial, neighbourhood: Some(Neighbourhood::Hexagon) },
+    Kind { policy_head: PolicyHead::Full, neighbourhood: Some(Neighbourhood::Hexagon) },
 ];
 
 /// What tells the kinds apart.
