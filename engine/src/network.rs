@@ -79,7 +79,7 @@ impl<G: Shown> Evaluator<G> for NetworkEvaluator<G> {
 
 #[cfg(test)]
 mod tests {
-    use net::{Device, NetworkSettings, PolicyHead, Trunk};
+    use net::{Architecture, Device, NetworkSettings, PolicyHead, Trunk};
     use shared::encoding::dama::{DamaEncoding, PolicyCoding};
     use shared::encoding::hive::HiveEncoding;
     use shared::encoding::tictactoe::TicTacToeEncoding;
@@ -92,6 +92,7 @@ mod tests {
     use crate::think::tests::simulations_of;
 
     const SETTINGS: NetworkSettings = NetworkSettings {
+        architecture: Architecture::Residual,
         blocks: 1,
         filters: 8,
         trunk: Trunk::Frame,
@@ -125,6 +126,8 @@ mod tests {
             for policy_head in [PolicyHead::Spatial, PolicyHead::Full] {
                 assert_eq!(check_search(&encoding, NetworkSettings { policy_head, trunk, ..SETTINGS }), coding);
             }
+            let (architecture, policy_head) = (Architecture::DamaCnn, PolicyHead::Full);
+            assert_eq!(check_search(&encoding, NetworkSettings { architecture, policy_head, ..SETTINGS }), coding);
         }
     }
 

@@ -148,13 +148,13 @@ fn a_network_that_cannot_be_played_is_one_line() {
 #[cfg(feature = "network")]
 #[test]
 fn a_network_is_played() {
-    use net::{Device, Network, NetworkSettings, NetworkShape, PolicyHead, Trunk};
+    use net::{Architecture, Device, Network, NetworkSettings, NetworkShape, PolicyHead, Trunk};
     use shared::encoding::hive::HiveEncoding;
 
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("generation 0.safetensors");
-    let (trunk, policy_head) = (Trunk::Cells, PolicyHead::Spatial);
-    let settings = NetworkSettings { blocks: 1, filters: 8, trunk, policy_head, value_hidden: 8 };
+    let (architecture, trunk, policy_head) = (Architecture::Residual, Trunk::Cells, PolicyHead::Spatial);
+    let settings = NetworkSettings { architecture, blocks: 1, filters: 8, trunk, policy_head, value_hidden: 8 };
     let encoding = HiveEncoding::new(shared::game::hive::Hive::default(), 12);
     let network = Network::random(&NetworkShape::new(&encoding, settings), Device::CPU, 3).expect("a network");
     network.save(&path).expect("a file");

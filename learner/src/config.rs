@@ -52,10 +52,11 @@ pub struct LearnerConfig {
 pub const DEFAULT_PRESET: &str = include_str!("../../config/hive-original.toml");
 
 /// The presets that the program carries with it.
-pub const PRESETS: [Preset; 4] = [
+pub const PRESETS: [Preset; 5] = [
     Preset { name: "hive-cpu", text: include_str!("../../config/hive-cpu.toml") },
     Preset { name: "hive-4090", text: include_str!("../../config/hive-4090.toml") },
     Preset { name: "hive-original", text: DEFAULT_PRESET },
+    Preset { name: "dama-cpu", text: include_str!("../../config/dama-cpu.toml") },
     Preset { name: "tictactoe", text: include_str!("../../config/tictactoe.toml") },
 ];
 

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 use common::system::{Look, worker_program};
-use net::{Device, Network, NetworkSettings, NetworkShape, PolicyHead, Trunk};
+use net::{Architecture, Device, Network, NetworkSettings, NetworkShape, PolicyHead, Trunk};
 use shared::encoding::Encoding;
 use shared::encoding::hive::HiveEncoding;
 use shared::encoding::tictactoe::TicTacToeEncoding;
@@ -14,8 +14,8 @@ use shared::game::hive::Hive;
 use shared::game::tictactoe::TicTacToe;
 
 fn network_of<E: Encoding>(encoding: &E, path: &Path, seed: u64) -> String {
-    let policy_head = PolicyHead::Spatial;
-    let settings = NetworkSettings { blocks: 1, filters: 8, trunk: Trunk::Frame, policy_head, value_hidden: 8 };
+    let (architecture, trunk, policy_head) = (Architecture::Residual, Trunk::Frame, PolicyHead::Spatial);
+    let settings = NetworkSettings { architecture, blocks: 1, filters: 8, trunk, policy_head, value_hidden: 8 };
     let shape = NetworkShape::new(encoding, settings);
     let network = Network::random(&shape, Device::CPU, seed).expect("a network");
     network.save(path).expect("the file is written");

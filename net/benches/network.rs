@@ -5,10 +5,12 @@
 use divan::Bencher;
 use divan::counter::ItemsCount;
 use net::{
-    Device, InferenceNetwork, Network, NetworkOutput, NetworkSettings, NetworkShape, PolicyHead, Precision, Trainer,
-    TrainingSettings, Trunk,
+    Architecture, Device, InferenceNetwork, Network, NetworkOutput, NetworkSettings, NetworkShape, PolicyHead,
+    Precision, Trainer, TrainingSettings, Trunk,
 };
-use shared::encoding::{MoveCells, Neighbourhood, NetworkInput, PlaneShape, TrainingBatch};
+use shared::encoding::dama::{DamaEncoding, PolicyCoding};
+use shared::encoding::{Encoding, MoveCells, Neighbourhood, NetworkInput, PlaneShape, TrainingBatch};
+use shared::game::Game;
 
 /// Trunk, blocks, filters, numbers, positions in a batch.
 type Case = (Trunk, u32, u32, Precision, usize);
@@ -37,6 +39,25 @@ const STEPS: [Case; 5] = [
     (Cells, 6, 64, Float32, 256),
     (Cells, 6, 64, Bfloat16, 256),
 ];
+const DAMA_ANSWERS: [(Dama, usize); 10] = [
+    (Dama::Plain, 16),
+    (Dama::Plain, 64),
+    (Dama::Residual(Frame, 4, 32), 16),
+    (Dama::Residual(Frame, 4, 32), 64),
+    (Dama::Residual(Cells, 4, 32), 16),
+    (Dama::Residual(Cells, 4, 32), 64),
+    (Dama::Residual(Frame, 4, 64), 16),
+    (Dama::Residual(Frame, 4, 64), 64),
+    (Dama::Residual(Cells, 4, 64), 16),
+    (Dama::Residual(Cells, 4, 64), 64),
+];
+const DAMA_STEPS: [(Dama, usize); 5] = [
+    (Dama::Plain, 256),
+    (Dama::Residual(Frame, 4, 32), 256),
+    (Dama::Residual(Cells, 4, 32), 256),
+    (Dama::Residual(Frame, 4, 64), 256),
+    (Dama::Residual(Cells, 4, 64), 256),
+];
 
 fn main() {
     let threads = std::env::var("ALVEARE_BENCH_THREADS").ok().and_then(|count| count.parse().ok()).unwrap_or(1);
@@ -51,8 +72,69 @@ fn shape(trunk: Trunk, blocks: u32, filters: u32) -> NetworkShape {
         policy_size: 5488,
         placement_kinds: 8,
         neighbourhood: (trunk == Cells).then_some(Neighbourhood::Hexagon),
-        settings: NetworkSettings { blocks, filters, trunk, policy_head: PolicyHead::Spatial, value_hidden: 256 },
+        feature_count: 0,
+        settings: NetworkSettings {
+            architecture: Architecture::Residual,
+            blocks,
+            filters,
+            trunk,
+            policy_head: PolicyHead::Spatial,
+            value_hidden: 256,
+        },
     }
+}
+
+/// A network for draughts.
+#[derive(Debug, Clone, Copy)]
+enum Dama {
+    /// The first description's, 4 convolutions of 64.
+    Plain,
+    /// Trunk, blocks and filters of a residual one.
+    Residual(Trunk, u32, u32),
+}
+
+impl Dama {
+    fn shape(self) -> NetworkShape {
+        let residual = |trunk, blocks, filters| NetworkSettings {
+            architecture: Architecture::Residual,
+            blocks,
+            filters,
+            trunk,
+            policy_head: PolicyHead::Spatial,
+            value_hidden: 64,
+        };
+        let settings = match self {
+            Self::Plain => NetworkSettings {
+                architecture: Architecture::DamaCnn,
+                policy_head: PolicyHead::Full,
+                ..residual(Frame, 4, 64)
+            },
+            Self::Residual(trunk, blocks, filters) => residual(trunk, blocks, filters),
+        };
+        NetworkShape::new(&DamaEncoding::new(shared::game::dama::Dama::default(), PolicyCoding::Lossless), settings)
+    }
+}
+
+/// Positions of random games of draughts, with their own moves.
+fn dama_input(count: usize) -> NetworkInput {
+    let game = shared::game::dama::Dama::default();
+    let encoding = DamaEncoding::new(game, PolicyCoding::Lossless);
+    let mut input = NetworkInput::default();
+    let mut position = game.initial_position();
+    let (mut moves, mut policy_indices) = (Vec::new(), Vec::new());
+    for number in 0..count {
+        moves.clear();
+        game.legal_moves(&position, &mut moves);
+        if moves.is_empty() {
+            position = game.initial_position();
+            game.legal_moves(&position, &mut moves);
+        }
+        policy_indices.clear();
+        encoding.policy_indices(&position, &moves, &mut policy_indices);
+        input.push(&encoding, &position, &policy_indices).expect("legal moves have indices");
+        game.play(&mut position, moves[number * 7 % moves.len()]);
+    }
+    input
 }
 
 /// Positions with 60 moves and 40 active cells each, as in the middle of a game; the numbers follow a fixed pattern.
@@ -81,11 +163,20 @@ fn input(shape: &NetworkShape, count: usize) -> NetworkInput {
 #[divan::bench(args = ANSWERS, max_time = 2)]
 fn answer(bencher: Bencher, (trunk, blocks, filters, precision, count): Case) {
     let shape = shape(trunk, blocks, filters);
-    let network = Network::random(&shape, Device::CPU, 1).expect("a small network fits");
+    bench_answers(bencher, &shape, precision, &input(&shape, count));
+}
+
+#[divan::bench(args = DAMA_ANSWERS, max_time = 2)]
+fn answer_dama(bencher: Bencher, (network, count): (Dama, usize)) {
+    bench_answers(bencher, &network.shape(), Float32, &dama_input(count));
+}
+
+fn bench_answers(bencher: Bencher, shape: &NetworkShape, precision: Precision, input: &NetworkInput) {
+    let network = Network::random(shape, Device::CPU, 1).expect("a small network fits");
     let mut inference = InferenceNetwork::new(&network, Device::CPU, precision, &[]).expect("folds");
-    let (input, mut output) = (input(&shape, count), NetworkOutput::default());
+    let (count, mut output) = (input.len(), NetworkOutput::default());
     bencher.counter(ItemsCount::new(count)).bench_local(|| {
-        inference.evaluate(&input, &mut output).expect("the input is sound");
+        inference.evaluate(input, &mut output).expect("the input is sound");
         assert_eq!((output.values.len(), output.uniform_prior_count), (count, 0));
     });
 }
@@ -93,15 +184,24 @@ fn answer(bencher: Bencher, (trunk, blocks, filters, precision, count): Case) {
 #[divan::bench(args = STEPS, max_time = 4, sample_size = 1)]
 fn train(bencher: Bencher, (trunk, blocks, filters, precision, count): Case) {
     let shape = shape(trunk, blocks, filters);
-    let network = Network::random(&shape, Device::CPU, 1).expect("a small network fits");
-    let mut trainer = Trainer::new(network, TrainingSettings { precision, ..TrainingSettings::default() })
-        .expect("the settings are sound");
-    let input = input(&shape, count);
-    let batch = TrainingBatch {
-        policy_targets: vec![1.0 / 60.0; input.policy_indices.len()],
-        value_targets: vec![0.5; count],
-        input,
-    };
+    bench_steps(bencher, &shape, precision, input(&shape, count));
+}
+
+#[divan::bench(args = DAMA_STEPS, max_time = 4, sample_size = 1)]
+fn train_dama(bencher: Bencher, (network, count): (Dama, usize)) {
+    bench_steps(bencher, &network.shape(), Float32, dama_input(count));
+}
+
+fn bench_steps(bencher: Bencher, shape: &NetworkShape, precision: Precision, input: NetworkInput) {
+    let network = Network::random(shape, Device::CPU, 1).expect("a small network fits");
+    let settings = TrainingSettings { precision, ..TrainingSettings::default() };
+    let mut trainer = Trainer::new(network, settings).expect("the settings are sound");
+    let count = input.len();
+    let shares = (0..count).flat_map(|position| {
+        let moves = input.move_range(position).len();
+        std::iter::repeat_n(1.0 / moves as f32, moves)
+    });
+    let batch = TrainingBatch { policy_targets: shares.collect(), value_targets: vec![0.5; count], input };
     bencher.counter(ItemsCount::new(count)).bench_local(|| {
         let losses = trainer.step(&batch, 0.001).expect("the batch is sound");
         assert!(losses.total > 0.0);

@@ -4,9 +4,7 @@ use shared::encoding::NetworkInput;
 use tch::{Kind, Tensor};
 
 use crate::grid::Grid;
-use crate::model::{
-    Affine, Convolve, Model, NORM_EPSILON, NormConvolution, Policy, ValueHead, channels_last, convolve, upload_planes,
-};
+use crate::model::{Affine, Convolve, Model, NORM_EPSILON, NormConvolution, channels_last, convolve, upload_planes};
 use crate::moves::{MoveIndex, check_input};
 use crate::{Device, NetError, Network, NetworkOutput, NetworkShape, Precision};
 
@@ -36,7 +34,7 @@ impl InferenceNetwork {
     ) -> Result<Self, NetError> {
         let _no_gradients = tch::no_grad_guard();
         let kind = precision.kind();
-        let model = fold_model(network.model(false)?.0, device.0, kind)?;
+        let model = fold_model(&network.model(false)?.0, device.0, kind)?;
         let mut batch_sizes = batch_sizes.to_vec();
         batch_sizes.sort_unstable();
         Ok(Self { shape: network.shape, model, device, kind, batch_sizes, planes: Vec::new() })
@@ -134,7 +132,7 @@ fn fold(convolution: &NormConvolution, device: tch::Device, kind: Kind) -> Resul
 }
 
 fn fold_model(
-    model: Model<NormConvolution>,
+    model: &Model<NormConvolution>,
     device: tch::Device,
     kind: Kind,
 ) -> Result<Model<FoldedConvolution>, NetError> {
@@ -143,20 +141,5 @@ fn fold_model(
         let copy = |tensor: &Tensor| tensor.f_to_device_(device, kind, false, true);
         Ok(Affine { weight: copy(&affine.weight)?, bias: copy(&affine.bias)? })
     };
-    let block = |(first, second): &(_, _)| Ok((convolution(first)?, convolution(second)?));
-    Ok(Model {
-        first: convolution(&model.first)?,
-        blocks: model.blocks.iter().map(block).collect::<Result<_, NetError>>()?,
-        policy: match &model.policy {
-            Policy::Full { convolution: maps, output } => {
-                Policy::Full { convolution: convolution(maps)?, output: affine(output)? }
-            }
-            Policy::Spatial { maps } => Policy::Spatial { maps: affine(maps)? },
-        },
-        value: ValueHead {
-            convolution: model.value.convolution.as_ref().map(convolution).transpose()?,
-            hidden: affine(&model.value.hidden)?,
-            output: affine(&model.value.output)?,
-        },
-    })
+    model.map(convolution, affine)
 }

@@ -3,7 +3,7 @@
 //! One vector makes a step of the optimizer, the norm of the gradient and a rollback one operation each, and gives the
 //! names of a file of weights one place to be written down.
 
-use crate::settings::{NetworkShape, PolicyHead, Trunk};
+use crate::settings::{Architecture, NetworkShape, PolicyHead, Trunk};
 
 /// Numbers that a cell offers as the source of a movement, and as many as its target (spatial head).
 pub(crate) const EMBEDDING: i64 = 16;
@@ -79,6 +79,15 @@ enum Kernel {
 impl Layout {
     pub(crate) fn new(shape: &NetworkShape) -> Self {
         let mut layout = Self { weights: Slots::default(), statistics: Slots::default() };
+        match shape.settings.architecture {
+            Architecture::Residual => layout.residual(shape),
+            Architecture::DamaCnn => layout.plain(shape),
+        }
+        layout.affine("value.output", 1, i64::from(shape.settings.value_hidden));
+        layout
+    }
+
+    fn residual(&mut self, shape: &NetworkShape) {
         let filters = i64::from(shape.settings.filters);
         let hidden = i64::from(shape.settings.value_hidden);
         let cells = shape.cell_count() as i64;
@@ -86,32 +95,41 @@ impl Layout {
             None => Kernel::Square(3),
             Some(neighbourhood) => Kernel::Neighbours(1 + neighbourhood.offsets().len() as i64),
         };
-        layout.norm_convolution("first", filters, shape.planes.planes as i64, kernel);
+        self.norm_convolution("first", filters, shape.planes.planes as i64, kernel);
         for block in 0..shape.settings.blocks {
-            layout.norm_convolution(&format!("block.{block}.first"), filters, filters, kernel);
-            layout.norm_convolution(&format!("block.{block}.second"), filters, filters, kernel);
+            self.norm_convolution(&format!("block.{block}.first"), filters, filters, kernel);
+            self.norm_convolution(&format!("block.{block}.second"), filters, filters, kernel);
             // Every block starts as the identity (Goyal et al. 2017): otherwise an untrained network, whose batch
             // norms have seen nothing yet, doubles its activations' variance in each block and shouts at random.
-            layout.weights.fill_last(".norm.weight", Fill::Zero);
+            self.weights.fill_last(".norm.weight", Fill::Zero);
         }
         match shape.settings.policy_head {
             PolicyHead::Full => {
                 let kernel = if shape.neighbourhood.is_none() { Kernel::Square(1) } else { kernel };
-                layout.norm_convolution("policy.convolution", 2, filters, kernel);
-                layout.affine("policy.output", shape.policy_size as i64, 2 * cells);
+                self.norm_convolution("policy.convolution", 2, filters, kernel);
+                self.affine("policy.output", shape.policy_size as i64, 2 * cells);
             }
-            PolicyHead::Spatial => layout.affine("policy.maps", map_count(shape), filters),
+            PolicyHead::Spatial => self.affine("policy.maps", map_count(shape), filters),
         }
         match shape.settings.trunk {
             Trunk::Frame => {
-                layout.norm_convolution("value.convolution", 1, filters, Kernel::Square(1));
-                layout.affine("value.hidden", hidden, cells);
+                self.norm_convolution("value.convolution", 1, filters, Kernel::Square(1));
+                self.affine("value.hidden", hidden, cells);
             }
             // Mean and maximum over the cells.
-            Trunk::Cells => layout.affine("value.hidden", hidden, 2 * filters),
+            Trunk::Cells => self.affine("value.hidden", hidden, 2 * filters),
         }
-        layout.affine("value.output", 1, hidden);
-        layout
+    }
+
+    fn plain(&mut self, shape: &NetworkShape) {
+        let filters = i64::from(shape.settings.filters);
+        let flat = filters * shape.cell_count() as i64 + shape.feature_count as i64;
+        self.norm_convolution("first", filters, shape.map_plane_count() as i64, Kernel::Square(3));
+        for number in 1..shape.settings.blocks {
+            self.norm_convolution(&format!("plain.{number}"), filters, filters, Kernel::Square(3));
+        }
+        self.affine("policy.output", shape.policy_size as i64, flat);
+        self.affine("value.hidden", i64::from(shape.settings.value_hidden), flat);
     }
 
     /// A convolution without bias, and its batch norm.

@@ -28,5 +28,5 @@ pub use network::Network;
 pub use output::NetworkOutput;
 pub use precision::{Precision, TrainingPrecision};
 pub use schedule::cosine_learning_rate;
-pub use settings::{NetworkSettings, NetworkShape, PolicyHead, Trunk};
+pub use settings::{Architecture, NetworkSettings, NetworkShape, PolicyHead, Trunk};
 pub use trainer::{StepLosses, Trainer, TrainingSettings};

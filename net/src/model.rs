@@ -11,7 +11,7 @@ use tch::{Kind, Tensor};
 use crate::NetError;
 use crate::grid::Grid;
 use crate::layout::Slots;
-use crate::settings::{NetworkShape, PolicyHead, Trunk};
+use crate::settings::{Architecture, NetworkShape, PolicyHead, Trunk};
 
 /// Variance added before the root, as in every published AlphaZero.
 pub(crate) const NORM_EPSILON: f64 = 1e-5;
@@ -92,24 +92,47 @@ impl Affine {
     }
 }
 
+/// What follows the first convolution.
+pub(crate) enum Block<C> {
+    /// Two convolutions, what came in added before the second rectifier.
+    Residual(C, C),
+    /// One convolution.
+    Plain(C),
+}
+
 /// What turns the trunk into numbers from which logits are read.
 pub(crate) enum Policy<C> {
+    /// 1 x 1 to two filters, flattened.
     Full { convolution: C, output: Affine },
+    /// The whole trunk, flattened.
+    Straight { output: Affine },
+    /// Maps, read at cells.
     Spatial { maps: Affine },
+}
+
+/// What the value head knows of the trunk.
+pub(crate) enum Summary<C> {
+    /// 1 x 1 to one filter, flattened.
+    Convolution(C),
+    /// Mean and maximum over the active cells.
+    Pooled,
+    /// The whole trunk, flattened.
+    Straight,
 }
 
 /// What turns the trunk into a value.
 pub(crate) struct ValueHead<C> {
-    /// 1 x 1 to one filter, flattened; `None` on active cells, which are pooled.
-    pub convolution: Option<C>,
+    pub summary: Summary<C>,
     pub hidden: Affine,
     pub output: Affine,
 }
 
 /// A whole network.
 pub(crate) struct Model<C> {
+    /// Planes at the end that no convolution reads: one number each.
+    pub feature_count: usize,
     pub first: C,
-    pub blocks: Vec<(C, C)>,
+    pub blocks: Vec<Block<C>>,
     pub policy: Policy<C>,
     pub value: ValueHead<C>,
 }
@@ -122,46 +145,128 @@ pub(crate) struct Said {
     pub value: Tensor,
 }
 
+/// What the heads read.
+struct Seen<'a> {
+    trunk: Tensor,
+    /// Trunk and features in one row a position, [B, C * H * W + features], for heads that read all of it.
+    flat: Option<Tensor>,
+    grid: &'a Grid,
+}
+
 impl<C: Convolve> Model<C> {
     /// Runs the network on planes as [`upload`] makes them.
     pub(crate) fn forward(&self, planes: &Tensor, grid: &Grid) -> Result<Said, NetError> {
-        let mut trunk = self.first.apply_relu(planes, grid)?;
-        for (first, second) in &self.blocks {
-            trunk = second.apply_add_relu(&first.apply_relu(&trunk, grid)?, &trunk, grid)?;
+        let (maps, features) = self.split(planes)?;
+        let mut trunk = self.first.apply_relu(maps.as_ref().unwrap_or(planes), grid)?;
+        for block in &self.blocks {
+            trunk = block.forward(&trunk, grid)?;
         }
-        Ok(Said { policy: self.policy.forward(&trunk, grid)?, value: self.value.forward(&trunk, grid)? })
+        let flat = match (&self.policy, features) {
+            (Policy::Straight { .. }, None) => Some(flatten(&trunk)?),
+            (Policy::Straight { .. }, Some(features)) => Some(Tensor::f_cat(&[flatten(&trunk)?, features], 1)?),
+            _ => None,
+        };
+        let seen = Seen { trunk, flat, grid };
+        Ok(Said { policy: self.policy.forward(&seen)?, value: self.value.forward(&seen)? })
+    }
+
+    /// Returns the planes for convolutions, channels last, and the features [B, count], if there are any.
+    fn split(&self, planes: &Tensor) -> Result<(Option<Tensor>, Option<Tensor>), NetError> {
+        if self.feature_count == 0 {
+            return Ok((None, None));
+        }
+        let count = self.feature_count as i64;
+        let first = planes.size()[1] - count;
+        let maps = channels_last(&planes.f_narrow(1, 0, first)?)?;
+        // The same number in all cells: the first will do.
+        let features = planes.f_narrow(1, first, count)?.f_select(3, 0)?.f_select(2, 0)?;
+        Ok((Some(maps), Some(features)))
+    }
+
+    /// Returns the same network with other convolutions and layers.
+    pub(crate) fn map<D>(
+        &self,
+        convolution: impl Fn(&C) -> Result<D, NetError>,
+        affine: impl Fn(&Affine) -> Result<Affine, NetError>,
+    ) -> Result<Model<D>, NetError> {
+        let block = |block: &Block<C>| -> Result<Block<D>, NetError> {
+            Ok(match block {
+                Block::Residual(first, second) => Block::Residual(convolution(first)?, convolution(second)?),
+                Block::Plain(only) => Block::Plain(convolution(only)?),
+            })
+        };
+        Ok(Model {
+            feature_count: self.feature_count,
+            first: convolution(&self.first)?,
+            blocks: self.blocks.iter().map(block).collect::<Result<_, NetError>>()?,
+            policy: match &self.policy {
+                Policy::Full { convolution: maps, output } => {
+                    Policy::Full { convolution: convolution(maps)?, output: affine(output)? }
+                }
+                Policy::Straight { output } => Policy::Straight { output: affine(output)? },
+                Policy::Spatial { maps } => Policy::Spatial { maps: affine(maps)? },
+            },
+            value: ValueHead {
+                summary: match &self.value.summary {
+                    Summary::Convolution(maps) => Summary::Convolution(convolution(maps)?),
+                    Summary::Pooled => Summary::Pooled,
+                    Summary::Straight => Summary::Straight,
+                },
+                hidden: affine(&self.value.hidden)?,
+                output: affine(&self.value.output)?,
+            },
+        })
+    }
+}
+
+impl<C: Convolve> Block<C> {
+    fn forward(&self, trunk: &Tensor, grid: &Grid) -> Result<Tensor, NetError> {
+        match self {
+            Self::Residual(first, second) => second.apply_add_relu(&first.apply_relu(trunk, grid)?, trunk, grid),
+            Self::Plain(only) => only.apply_relu(trunk, grid),
+        }
+    }
+}
+
+impl Seen<'_> {
+    fn flat(&self) -> Result<&Tensor, NetError> {
+        self.flat.as_ref().ok_or_else(|| NetError::Torch("a head that wants a flattened trunk".into()))
     }
 }
 
 impl<C: Convolve> Policy<C> {
-    fn forward(&self, trunk: &Tensor, grid: &Grid) -> Result<Tensor, NetError> {
-        match (self, grid) {
+    fn forward(&self, seen: &Seen<'_>) -> Result<Tensor, NetError> {
+        match (self, seen.grid) {
             (Self::Full { convolution, output }, grid) => {
-                let maps = convolution.apply_relu(trunk, grid)?;
+                let maps = convolution.apply_relu(&seen.trunk, grid)?;
                 output.apply(&match grid {
                     Grid::Frame { .. } => flatten(&maps)?,
                     Grid::Cells(cells) => cells.spread(&maps)?,
                 })
             }
-            (Self::Spatial { maps }, Grid::Cells(_)) => maps.apply(trunk),
+            (Self::Straight { output }, _) => output.apply(seen.flat()?),
+            (Self::Spatial { maps }, Grid::Cells(_)) => maps.apply(&seen.trunk),
             (Self::Spatial { maps }, Grid::Frame { .. }) => {
-                let filters = trunk.size()[1];
+                let filters = seen.trunk.size()[1];
                 // Channels last: one row a cell, without a copy.
-                maps.apply(&trunk.f_permute([0, 2, 3, 1])?.f_reshape([-1, filters])?)
+                maps.apply(&seen.trunk.f_permute([0, 2, 3, 1])?.f_reshape([-1, filters])?)
             }
         }
     }
 }
 
 impl<C: Convolve> ValueHead<C> {
-    fn forward(&self, trunk: &Tensor, grid: &Grid) -> Result<Tensor, NetError> {
-        let summary = match (&self.convolution, grid) {
-            (None, Grid::Cells(cells)) => cells.pool(trunk)?,
-            (Some(convolution), _) => flatten(&convolution.apply_relu(trunk, grid)?)?,
-            (None, Grid::Frame { .. }) => return Err(NetError::Torch("a value head without a convolution".into())),
+    fn forward(&self, seen: &Seen<'_>) -> Result<Tensor, NetError> {
+        let mut hidden = match (&self.summary, seen.grid) {
+            (Summary::Convolution(maps), grid) => self.hidden.apply(&flatten(&maps.apply_relu(&seen.trunk, grid)?)?)?,
+            (Summary::Pooled, Grid::Cells(cells)) => self.hidden.apply(&cells.pool(&seen.trunk)?)?,
+            (Summary::Pooled, Grid::Frame { .. }) => {
+                return Err(NetError::Torch("a value head without a convolution".into()));
+            }
+            (Summary::Straight, _) => self.hidden.apply(seen.flat()?)?,
         };
-        let hidden = self.hidden.apply(&summary)?.f_relu_()?;
-        Ok(self.output.apply(&hidden)?.f_to_kind(Kind::Float)?.f_tanh()?.f_flatten(0, -1)?)
+        let value = self.output.apply(&hidden.f_relu_()?)?;
+        Ok(value.f_to_kind(Kind::Float)?.f_tanh()?.f_flatten(0, -1)?)
     }
 }
 
@@ -212,27 +317,33 @@ pub(crate) fn norm_model(
     let affine = |name: &str| -> Result<Affine, NetError> {
         Ok(Affine { weight: weights.get(&format!("{name}.weight"))?, bias: weights.get(&format!("{name}.bias"))? })
     };
-    let policy = match shape.settings.policy_head {
-        PolicyHead::Full => {
+    let settings = &shape.settings;
+    let policy = match (settings.architecture, settings.policy_head) {
+        (Architecture::DamaCnn, _) => Policy::Straight { output: affine("policy.output")? },
+        (Architecture::Residual, PolicyHead::Full) => {
             Policy::Full { convolution: convolution("policy.convolution")?, output: affine("policy.output")? }
         }
-        PolicyHead::Spatial => Policy::Spatial { maps: affine("policy.maps")? },
+        (Architecture::Residual, PolicyHead::Spatial) => Policy::Spatial { maps: affine("policy.maps")? },
     };
-    let block = |block| -> Result<_, NetError> {
-        Ok((convolution(&format!("block.{block}.first"))?, convolution(&format!("block.{block}.second"))?))
+    let summary = match (settings.architecture, settings.trunk) {
+        (Architecture::DamaCnn, _) => Summary::Straight,
+        (Architecture::Residual, Trunk::Frame) => Summary::Convolution(convolution("value.convolution")?),
+        (Architecture::Residual, Trunk::Cells) => Summary::Pooled,
     };
+    let block = |number| -> Result<_, NetError> {
+        let part = |part: &str| convolution(&format!("block.{number}.{part}"));
+        Ok(Block::Residual(part("first")?, part("second")?))
+    };
+    let plain = |number| Ok(Block::Plain(convolution(&format!("plain.{number}"))?));
     Ok(Model {
+        feature_count: shape.feature_count,
         first: convolution("first")?,
-        blocks: (0..shape.settings.blocks).map(block).collect::<Result<_, NetError>>()?,
-        policy,
-        value: ValueHead {
-            convolution: match shape.settings.trunk {
-                Trunk::Frame => Some(convolution("value.convolution")?),
-                Trunk::Cells => None,
-            },
-            hidden: affine("value.hidden")?,
-            output: affine("value.output")?,
+        blocks: match settings.architecture {
+            Architecture::Residual => (0..settings.blocks).map(block).collect::<Result<_, NetError>>()?,
+            Architecture::DamaCnn => (1..settings.blocks).map(plain).collect::<Result<_, NetError>>()?,
         },
+        policy,
+        value: ValueHead { summary, hidden: affine("value.hidden")?, output: affine("value.output")? },
     })
 }
 

@@ -7,11 +7,24 @@ use shared::encoding::{Encoding, Neighbourhood, PlaneShape};
 
 use crate::NetError;
 
+/// How convolutions and heads are put together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+pub enum Architecture {
+    /// Residual blocks (He et al. 2015), and heads that first bring many filters down to few (Silver et al. 2017).
+    #[default]
+    #[serde(rename = "residual")]
+    Residual,
+    /// Convolutions one after the other; policy and value read all filters of all cells of the last one.
+    #[serde(rename = "dama-cnn")]
+    DamaCnn,
+}
+
 /// How the trunk becomes policy logits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PolicyHead {
-    /// 1 x 1 to two filters, flattened, fully connected to every policy index.
+    /// 1 x 1 to two filters ([`Architecture::DamaCnn`]: the trunk as it is), flattened, fully connected to every policy
+    /// index.
     Full,
     /// Maps read at the cells that a move touches.
     Spatial,
@@ -32,7 +45,11 @@ pub enum Trunk {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct NetworkSettings {
-    /// Residual blocks after the first convolution; each holds two 3 x 3 convolutions.
+    /// How it is put together. Files of before there was a choice say nothing and mean the residual one.
+    #[serde(default)]
+    pub architecture: Architecture,
+    /// Residual blocks after the first convolution; each holds two 3 x 3 convolutions. [`Architecture::DamaCnn`]: 3 x 3
+    /// convolutions, at least one.
     pub blocks: u32,
     /// Filters of each convolution of the trunk.
     pub filters: u32,
@@ -57,9 +74,22 @@ impl NetworkSettings {
             }
             Err(NetError::Settings { key, reason: format!("{value} is not in {low}..={high}") })
         };
-        within("network.blocks", self.blocks, 0, 100)?;
+        within("network.blocks", self.blocks, u32::from(self.architecture == Architecture::DamaCnn), 100)?;
         within("network.filters", self.filters, 1, 2048)?;
-        within("network.value_hidden", self.value_hidden, 1, 8192)
+        within("network.value_hidden", self.value_hidden, 1, 8192)?;
+        if self.architecture == Architecture::Residual {
+            return Ok(());
+        }
+        let refused = |key, reason: &str| Err(NetError::Settings { key, reason: reason.into() });
+        match (self.trunk, self.policy_head) {
+            (Trunk::Cells, _) => {
+                refused("network.trunk", "architecture \"dama-cnn\" needs every cell of the frame: set \"frame\"")
+            }
+            (_, PolicyHead::Spatial) => {
+                refused("network.policy_head", "architecture \"dama-cnn\" has no such head: set \"full\"")
+            }
+            (Trunk::Frame, PolicyHead::Full) => Ok(()),
+        }
     }
 }
 
@@ -74,6 +104,9 @@ pub struct NetworkShape {
     pub placement_kinds: usize,
     /// Which cells touch each other; `None` where the trunk is the frame, which does not depend on it.
     pub neighbourhood: Option<Neighbourhood>,
+    /// So many planes at the end are read as one number each, beside the flattened trunk, and not by convolutions; 0
+    /// where convolutions read every plane.
+    pub feature_count: usize,
     /// Size of trunk and heads.
     pub settings: NetworkSettings,
 }
@@ -86,8 +119,17 @@ impl NetworkShape {
             policy_size: encoding.policy_size(),
             placement_kinds: encoding.placement_kinds(),
             neighbourhood: (settings.trunk == Trunk::Cells).then(|| encoding.neighbourhood()),
+            feature_count: match settings.architecture {
+                Architecture::Residual => 0,
+                Architecture::DamaCnn => encoding.feature_count(),
+            },
             settings,
         }
+    }
+
+    /// Returns the number of planes that convolutions read.
+    pub(crate) const fn map_plane_count(&self) -> usize {
+        self.planes.planes - self.feature_count
     }
 
     /// Returns H x W.
@@ -113,6 +155,14 @@ impl NetworkShape {
             Err(NetError::Settings { key, reason: format!("{value} is not in 1..={high}") })
         };
         within("planes", self.planes.planes, 1024)?;
+        if self.feature_count >= self.planes.planes {
+            let reason = format!("{} of {} planes leave none for convolutions", self.feature_count, self.planes.planes);
+            return Err(NetError::Settings { key: "feature_count", reason });
+        }
+        if self.feature_count > 0 && self.settings.architecture == Architecture::Residual {
+            let reason = "a residual network reads every plane by convolutions".into();
+            return Err(NetError::Settings { key: "feature_count", reason });
+        }
         within("rows", self.planes.rows, 256)?;
         within("columns", self.planes.columns, 256)?;
         within("policy_size", self.policy_size, usize::from(u16::MAX))?;
@@ -122,22 +172,24 @@ impl NetworkShape {
 
 impl fmt::Display for NetworkShape {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let NetworkSettings { blocks, filters, trunk, policy_head, value_hidden } = self.settings;
+        let NetworkSettings { architecture, blocks, filters, trunk, policy_head, value_hidden } = self.settings;
         let PlaneShape { planes, rows, columns } = self.planes;
         let head = match policy_head {
             PolicyHead::Full => "full",
             PolicyHead::Spatial => "spatial",
         };
-        let trunk = match trunk {
-            Trunk::Frame => "",
-            Trunk::Cells => " on active cells",
-        };
+        match (architecture, trunk) {
+            (Architecture::DamaCnn, _) => write!(f, "dama-cnn of {blocks} convolutions of {filters}")?,
+            (Architecture::Residual, Trunk::Frame) => write!(f, "{blocks} blocks of {filters}")?,
+            (Architecture::Residual, Trunk::Cells) => write!(f, "{blocks} blocks of {filters} on active cells")?,
+        }
         write!(
             f,
-            "{blocks} blocks of {filters}{trunk}, {head} policy head of {} ({} placement kinds), value head of {value_hidden}, \
-             {planes} planes of {rows}x{columns}",
+            ", {head} policy head of {} ({} placement kinds), value head of {value_hidden}, {planes} planes of \
+             {rows}x{columns}",
             self.policy_size, self.placement_kinds
-        )
+        )?;
+        if self.feature_count > 0 { write!(f, ", the last {} as features", self.feature_count) } else { Ok(()) }
     }
 }
 
@@ -150,6 +202,8 @@ struct ShapeRecord {
     policy_size: usize,
     placement_kinds: usize,
     neighbourhood: Option<Neighbourhood>,
+    #[serde(default)]
+    feature_count: usize,
     settings: NetworkSettings,
 }
 
@@ -162,6 +216,7 @@ impl Serialize for NetworkShape {
             policy_size: self.policy_size,
             placement_kinds: self.placement_kinds,
             neighbourhood: self.neighbourhood,
+            feature_count: self.feature_count,
             settings: self.settings,
         }
         .serialize(serializer)
@@ -176,6 +231,7 @@ impl<'de> Deserialize<'de> for NetworkShape {
             policy_size: record.policy_size,
             placement_kinds: record.placement_kinds,
             neighbourhood: record.neighbourhood,
+            feature_count: record.feature_count,
             settings: record.settings,
         })
     }
@@ -188,6 +244,7 @@ mod tests {
     #[test]
     fn settings_are_checked_by_name() {
         let good = NetworkSettings {
+            architecture: Architecture::Residual,
             blocks: 6,
             filters: 64,
             trunk: Trunk::Frame,
@@ -199,6 +256,13 @@ mod tests {
         assert_eq!(error.to_string(), "network.filters: 0 is not in 1..=2048");
         let text = r#"{"blocks":6,"filters":64,"policy_head":"spatial","value_hidden":256,"depth":3}"#;
         assert!(serde_json::from_str::<NetworkSettings>(text).is_err(), "unknown keys are refused");
+        let plain = NetworkSettings { architecture: Architecture::DamaCnn, policy_head: PolicyHead::Full, ..good };
+        assert!(plain.check().is_ok());
+        let error = |settings: NetworkSettings| settings.check().unwrap_err().to_string();
+        assert!(error(NetworkSettings { trunk: Trunk::Cells, ..plain }).starts_with("network.trunk: architecture"));
+        let spatial = NetworkSettings { policy_head: PolicyHead::Spatial, ..plain };
+        assert!(error(spatial).starts_with("network.policy_head: architecture \"dama-cnn\""));
+        assert_eq!(error(NetworkSettings { blocks: 0, ..plain }), "network.blocks: 0 is not in 1..=100");
         let old = r#"{"blocks":6,"filters":64,"policy_head":"spatial","value_hidden":256}"#;
         assert_eq!(serde_json::from_str::<NetworkSettings>(old).unwrap(), good, "a file of before means the frame");
     }

@@ -5,8 +5,8 @@ mod common;
 
 use common::{KINDS, batch, input, shape, single};
 use net::{
-    Device, InferenceNetwork, Network, NetworkOutput, NetworkSettings, NetworkShape, PolicyHead, Precision, Trainer,
-    TrainingSettings, Trunk,
+    Architecture, Device, InferenceNetwork, Network, NetworkOutput, NetworkSettings, NetworkShape, PolicyHead,
+    Precision, Trainer, TrainingSettings, Trunk,
 };
 use safetensors::SafeTensors;
 use shared::encoding::{MoveCells, NetworkInput, PlaneShape};
@@ -117,9 +117,11 @@ fn reduced_precision_is_near() {
 #[test]
 fn the_original_network_has_its_size() {
     let (trunk, policy_head) = (Trunk::Frame, PolicyHead::Full);
-    let settings = NetworkSettings { blocks: 19, filters: 256, trunk, policy_head, value_hidden: 256 };
+    let architecture = Architecture::Residual;
+    let settings = NetworkSettings { architecture, blocks: 19, filters: 256, trunk, policy_head, value_hidden: 256 };
     let planes = PlaneShape { planes: 24, rows: 26, columns: 26 };
-    let full = NetworkShape { planes, policy_size: 5488, placement_kinds: 8, neighbourhood: None, settings };
+    let full =
+        NetworkShape { planes, policy_size: 5488, placement_kinds: 8, neighbourhood: None, feature_count: 0, settings };
     let network = Network::random(&full, Device::CPU, 1).unwrap();
     assert_eq!(network.parameter_count(), 30_088_183);
     let mut inference = InferenceNetwork::new(&network, Device::CPU, Precision::Float32, &[]).unwrap();
@@ -204,8 +206,37 @@ fn rectified(maps: Vec<Vec<f64>>) -> Vec<Vec<f64>> {
     maps.into_iter().map(|map| map.into_iter().map(|number| number.max(0.0)).collect()).collect()
 }
 
+/// Logits of all policy indices, by the moves of a position.
+fn picked(all: &[f64], input: &NetworkInput) -> Vec<f64> {
+    input.policy_indices.iter().map(|&index| all[usize::from(index)]).collect()
+}
+
+/// The value, from what its head knows of the trunk.
+fn value_of(weights: &Weights<'_>, summary: &[f64]) -> f64 {
+    let hidden: Vec<f64> = weights.affine("value.hidden", summary).iter().map(|number| number.max(0.0)).collect();
+    weights.affine("value.output", &hidden)[0].tanh()
+}
+
+/// The plain network: convolutions over all planes but the last, whose first cell joins all that they say.
+fn plain_by_the_book(weights: &Weights<'_>, shape: &NetworkShape, input: &NetworkInput) -> (Vec<f64>, f64) {
+    let (size, cells) = (shape.planes.rows, shape.cell_count());
+    let mut planes: Vec<Vec<f64>> =
+        input.planes.chunks(cells).map(|plane| plane.iter().map(|&x| x.into()).collect()).collect();
+    let feature = planes.pop().unwrap()[0];
+    let mut trunk = rectified(weights.norm_convolution("first", &planes, size));
+    for number in 1..shape.settings.blocks {
+        trunk = rectified(weights.norm_convolution(&format!("plain.{number}"), &trunk, size));
+    }
+    let mut flat = trunk.concat();
+    flat.push(feature);
+    (picked(&weights.affine("policy.output", &flat), input), value_of(weights, &flat))
+}
+
 /// The whole network in plain Rust, unfolded, in f64, for one position: logits of its moves, and the value.
 fn by_the_book(weights: &Weights<'_>, shape: &NetworkShape, input: &NetworkInput) -> (Vec<f64>, f64) {
+    if shape.settings.architecture == Architecture::DamaCnn {
+        return plain_by_the_book(weights, shape, input);
+    }
     let (size, cells) = (shape.planes.rows, shape.cell_count());
     let planes: Vec<Vec<f64>> =
         input.planes.chunks(cells).map(|plane| plane.iter().map(|&x| x.into()).collect()).collect();
@@ -225,15 +256,14 @@ fn by_the_book(weights: &Weights<'_>, shape: &NetworkShape, input: &NetworkInput
     }
     let logits = match shape.settings.policy_head {
         PolicyHead::Full => {
-            let maps = if shape.neighbourhood.is_none() {
+            let maps: Vec<f64> = if shape.neighbourhood.is_none() {
                 rectified(weights.norm_convolution("policy.convolution", &trunk, size)).concat()
             } else {
                 // The numbers of a cell side by side.
                 let maps = rectified(convolution("policy.convolution", &trunk));
                 (0..cells).flat_map(|cell| maps.iter().map(move |map| map[cell])).collect()
             };
-            let all = weights.affine("policy.output", &maps);
-            input.policy_indices.iter().map(|&index| all[usize::from(index)]).collect()
+            picked(&weights.affine("policy.output", &maps), input)
         }
         PolicyHead::Spatial => {
             let kinds = shape.placement_kinds;
@@ -255,15 +285,14 @@ fn by_the_book(weights: &Weights<'_>, shape: &NetworkShape, input: &NetworkInput
             input.cells.iter().map(logit).collect()
         }
     };
-    let summary = match shape.neighbourhood {
+    let summary: Vec<f64> = match shape.neighbourhood {
         None => rectified(weights.norm_convolution("value.convolution", &trunk, size)).concat(),
         Some(_) => {
             let means = trunk.iter().map(|map| map.iter().sum::<f64>() / active.len() as f64);
             means.chain(trunk.iter().map(|map| map.iter().copied().fold(0.0, f64::max))).collect()
         }
     };
-    let hidden: Vec<f64> = weights.affine("value.hidden", &summary).iter().map(|number| number.max(0.0)).collect();
-    (logits, weights.affine("value.output", &hidden)[0].tanh())
+    (logits, value_of(weights, &summary))
 }
 
 /// Folded, batched, in libtorch, equals unfolded, one by one, in plain Rust; also on a tiny board.

@@ -1,46 +1,53 @@
 //! Made-up batches: random planes, moves and targets for any shape.
 #![allow(dead_code, reason = "each test file uses its part")]
 
-use net::{NetworkSettings, NetworkShape, PolicyHead, Trunk};
+use net::{Architecture, NetworkSettings, NetworkShape, PolicyHead, Trunk};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 use shared::encoding::{MoveCells, Neighbourhood, NetworkInput, PlaneShape, TrainingBatch};
 
 /// The kinds of network there are.
-pub const KINDS: [Kind; 5] = [
-    Kind { policy_head: PolicyHead::Full, neighbourhood: None },
-    Kind { policy_head: PolicyHead::Spatial, neighbourhood: None },
-    Kind { policy_head: PolicyHead::Spatial, neighbourhood: Some(Neighbourhood::Square) },
-    Kind { policy_head: PolicyHead::Spatial, neighbourhood: Some(Neighbourhood::Hexagon) },
-    Kind { policy_head: PolicyHead::Full, neighbourhood: Some(Neighbourhood::Hexagon) },
+pub const KINDS: [Kind; 6] = [
+    residual(PolicyHead::Full, None),
+    residual(PolicyHead::Spatial, None),
+    residual(PolicyHead::Spatial, Some(Neighbourhood::Square)),
+    residual(PolicyHead::Spatial, Some(Neighbourhood::Hexagon)),
+    residual(PolicyHead::Full, Some(Neighbourhood::Hexagon)),
+    Kind { architecture: Architecture::DamaCnn, policy_head: PolicyHead::Full, neighbourhood: None },
 ];
+
+const fn residual(policy_head: PolicyHead, neighbourhood: Option<Neighbourhood>) -> Kind {
+    Kind { architecture: Architecture::Residual, policy_head, neighbourhood }
+}
 
 /// What tells the kinds apart.
 #[derive(Debug, Clone, Copy)]
 pub struct Kind {
+    pub architecture: Architecture,
     pub policy_head: PolicyHead,
     /// Of a trunk of active cells; `None`: a trunk of the frame.
     pub neighbourhood: Option<Neighbourhood>,
 }
 
 impl Kind {
-    /// A small network on a board of `size` x `size`.
+    /// A small network on a board of `size` x `size`; the plain one takes the last of four planes for a number.
     pub fn shape(self, size: usize) -> NetworkShape {
-        let Self { policy_head, neighbourhood } = self;
+        let Self { architecture, policy_head, neighbourhood } = self;
         let trunk = if neighbourhood.is_some() { Trunk::Cells } else { Trunk::Frame };
         NetworkShape {
             planes: PlaneShape { planes: 4, rows: size, columns: size },
             policy_size: 200,
             placement_kinds: 3,
             neighbourhood,
-            settings: NetworkSettings { blocks: 2, filters: 8, trunk, policy_head, value_hidden: 16 },
+            feature_count: usize::from(architecture == Architecture::DamaCnn),
+            settings: NetworkSettings { architecture, blocks: 2, filters: 8, trunk, policy_head, value_hidden: 16 },
         }
     }
 }
 
 /// A small network on the frame of `size` x `size`.
 pub fn shape(policy_head: PolicyHead, size: usize) -> NetworkShape {
-    Kind { policy_head, neighbourhood: None }.shape(size)
+    residual(policy_head, None).shape(size)
 }
 
 /// Appends a position with `moves` moves of all kinds; two cells of three are active, and some moves touch others.

@@ -125,6 +125,11 @@ pub trait Encoding: Clone + Send + Sync + 'static {
     }
     /// Returns the number of kinds a [`MoveCells::Placement`] may name.
     fn placement_kinds(&self) -> usize;
+    /// Returns how many planes at the end hold one number each, the same in every cell: a network may read them as
+    /// numbers beside the board.
+    fn feature_count(&self) -> usize {
+        0
+    }
     /// Returns the number of symmetries, the identity included.
     fn symmetry_count(&self) -> u8;
     /// Returns which cells touch each other.

@@ -44,6 +44,7 @@ pub fn check_encoding<E: Encoding>(encoding: &E, seed: u64, game_count: u32) {
         let mut unpacked = game.initial_position();
         while let Some(mv) = walk.choose() {
             check_indices(encoding, &walk.position, &walk.moves, &place);
+            check_features(encoding, &walk.position, &place);
             check_packing(encoding, &walk.position, &walk.moves, &mut unpacked, &place);
             check_mutations(encoding, &walk.position, &mut walk.random, &place);
             check_symmetries(encoding, &walk.position, &walk.moves, mv, &place);
@@ -261,6 +262,16 @@ fn check_packing<E: Encoding>(encoding: &E, position: &Pos<E>, moves: &[Mv<E>], 
     let indices = indices_of(encoding, position, moves);
     assert_eq!(indices_of(encoding, unpacked, &read), indices, "{place:?}: the same indices after packing");
     assert_eq!(packed(encoding, unpacked), bytes, "{place:?}: packing again gives the same bytes");
+}
+
+/// What is called one number is the same in every cell.
+fn check_features<E: Encoding>(encoding: &E, position: &Pos<E>, place: &Place) {
+    let shape = encoding.plane_shape();
+    let first = shape.planes - encoding.feature_count();
+    let planes = planes_of(encoding, position);
+    for (number, plane) in planes.chunks(shape.rows * shape.columns).enumerate().skip(first) {
+        assert!(plane.iter().all(|cell| *cell == plane[0]), "{place:?}: plane {number} is the same everywhere");
+    }
 }
 
 fn packed<E: Encoding>(encoding: &E, position: &Pos<E>) -> Vec<u8> {

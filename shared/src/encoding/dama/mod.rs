@@ -72,6 +72,11 @@ impl Encoding for DamaEncoding {
         1
     }
 
+    /// The side to move.
+    fn feature_count(&self) -> usize {
+        Self::PLANE_COUNT - Self::SIDE_PLANE
+    }
+
     fn symmetry_count(&self) -> u8 {
         1
     }

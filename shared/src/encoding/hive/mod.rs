@@ -74,6 +74,11 @@ impl Encoding for HiveEncoding {
         PieceKind::ALL.len()
     }
 
+    /// Ply and pieces in hand.
+    fn feature_count(&self) -> usize {
+        Self::PLANE_COUNT - planes::PLY
+    }
+
     fn symmetry_count(&self) -> u8 {
         symmetry::COUNT
     }

@@ -14,8 +14,8 @@ const PLACEMENT: usize = 18;
 const QUEEN: usize = 19;
 /// Pieces that may not move without splitting the hive.
 const PINNED: usize = 21;
-/// Ply / 200, over the whole plane.
-const PLY: usize = 22;
+/// Ply / 200, over the whole plane. From here on all planes are so.
+pub(super) const PLY: usize = 22;
 /// My pieces in hand / 14, over the whole plane.
 const IN_HAND: usize = 23;
 
