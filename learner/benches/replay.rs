@@ -153,7 +153,7 @@ fn random_game<E: Encoding>(encoding: &E, seed: u64) -> GameRecord {
         plies.push(PlyRecord { move_text, policy_target, root_value: 0.5, simulation_count: 800, network_id: 1 });
         game.play(&mut position, mv);
     }
-    GameRecord { opening_ply_count: 0, plies }
+    GameRecord { start: None, opening_ply_count: 0, plies }
 }
 
 fn buffer_of<E: Encoding>(encoding: &E, games: &[GameRecord]) -> ReplayBuffer {
@@ -199,6 +199,7 @@ fn changes_of(game: &GameRecord, game_id: u64, outcome: Outcome) -> Vec<Change> 
         black_network_id: 0,
         seed: 0,
         settings: "{}".into(),
+        start: None,
         opening: Vec::new(),
     };
     let finished = FinishedGame {

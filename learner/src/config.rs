@@ -11,7 +11,9 @@ use net::{DeviceChoice, NetworkSettings, TrainingPrecision};
 use runtime::config::Preset;
 use runtime::logging::LogSettings;
 use serde::{Deserialize, Serialize};
-use shared::game::catalog::GameSpec;
+use shared::encoding::Encoding;
+use shared::game::Game;
+use shared::game::catalog::{GameSpec, GameVisitor};
 use shared::gate::GateSettings;
 use shared::search::SearchSettings;
 
@@ -131,6 +133,8 @@ pub struct SelfPlayConfig {
     pub simulation_count_first: u32,
     /// Generations until `search.simulation_count` is reached; 0: at once.
     pub simulation_growth_generations: u32,
+    /// Share of the games that begin from random endgames.
+    pub endgame_share: f64,
     /// How a move is searched.
     pub search: SearchSettings,
 }
@@ -319,6 +323,7 @@ impl LearnerConfig {
 
     fn check_shares(&self) -> Result<(), ConfigError> {
         let shares = [
+            ("self_play.endgame_share", self.self_play.endgame_share),
             ("gate.promotion_score", self.gate.promotion_score),
             ("training.momentum", self.training.momentum),
             ("training.weight_decay", self.training.weight_decay),
@@ -330,6 +335,10 @@ impl LearnerConfig {
         for (key, share) in shares {
             require((0.0..=1.0).contains(&share), key, || format!("{share} is not in 0..=1"))?;
         }
+        let share = self.self_play.endgame_share;
+        require(share == 0.0 || self.has_endgames(), "self_play.endgame_share", || {
+            format!("{share}, but {} has no endgames to begin from: set 0", self.game.type_name())
+        })?;
         let is_fed = self.replay.human_share == 0.0 || !self.replay.human_games.is_empty();
         require(is_fed, "replay.human_games", || "names no games, but replay.human_share is above 0".to_owned())?;
         let (min, max) = (self.training.learning_rate_min, self.training.learning_rate_max);
@@ -337,6 +346,18 @@ impl LearnerConfig {
         require(min > 0.0 && min <= max, "training.learning_rate_min", || format!("{min} is not in 0..={max}"))?;
         let weight = self.training.value_loss_weight;
         require((0.0..=100.0).contains(&weight), "training.value_loss_weight", || format!("{weight} is not in 0..=100"))
+    }
+
+    fn has_endgames(&self) -> bool {
+        struct HasEndgames;
+        impl GameVisitor for HasEndgames {
+            type Output = bool;
+
+            fn visit<E: Encoding>(self, encoding: E) -> bool {
+                encoding.game().random_endgame(0).is_some()
+            }
+        }
+        self.game.visit(HasEndgames).unwrap_or(false)
     }
 
     fn check_server(&self) -> Result<(), ConfigError> {
@@ -381,6 +402,7 @@ mod tests {
         assert_eq!(change(|config| config.gate.opening_plies = 1000), "gate.opening_plies");
         assert_eq!(change(|config| config.training.batch_size = 1 << 20), "training.batch_size");
         assert_eq!(change(|config| config.run.dir = PathBuf::new()), "run.dir");
+        assert_eq!(change(|config| config.self_play.endgame_share = 0.5), "self_play.endgame_share");
         assert_eq!(change(|config| config.server.lease = Duration::MAX), "server.lease");
     }
 }

@@ -147,7 +147,8 @@ fn games_of_a_hive_run_are_uhp_strings() {
         let replay = Arc::new(SharedReplay::new(ReplayBuffer::new(9)));
         let encoding = HiveEncoding::new(Hive::new(rules), 16);
         let registry = GameRegistry::open(encoding, store, replay, RegistryLimits::default()).expect("a registry");
-        let plan = SelfPlayPlan { iteration: 1, search: SearchSettings::default(), game_count_max: None };
+        let plan =
+            SelfPlayPlan { iteration: 1, search: SearchSettings::default(), endgame_share: 0.0, game_count_max: None };
         registry.plan_self_play(Some(plan)).expect("planned");
         let now = Instant::now();
         let game_id = registry.lease("a", GameKind::SelfPlay, 1, now).expect("leases").leases[0].game_id;

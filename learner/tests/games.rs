@@ -153,7 +153,8 @@ fn a_worker_that_leaves_gives_its_games_back() {
 fn a_plan_bounds_the_games_of_its_iteration() {
     let run_dir = tempfile::tempdir().expect("a directory");
     let now = Instant::now();
-    let plan = SelfPlayPlan { iteration: 4, search: SearchSettings::default(), game_count_max: Some(3) };
+    let plan =
+        SelfPlayPlan { iteration: 4, search: SearchSettings::default(), endgame_share: 0.0, game_count_max: Some(3) };
     let learner = start(run_dir.path());
     learner.registry.plan_self_play(Some(plan.clone())).expect("planned");
     let answer = learner.registry.lease("a", GameKind::SelfPlay, 2, now).expect("leases");

@@ -5,46 +5,19 @@ mod common;
 use std::collections::HashSet;
 use std::time::Instant;
 
-use common::start_with;
+use common::{random_game, start_with};
 use learner::games::{GatePlan, PlyStatus, SelfPlayPlan, random_openings};
 use learner::replay::{BatchSampler, rebuild, seed_of_step};
 use learner::store::{Change, GameKind, NewNetwork};
-use rand::{RngExt, SeedableRng};
-use rand_pcg::Pcg64;
+use shared::encoding::TrainingBatch;
 use shared::encoding::hive::HiveEncoding;
-use shared::encoding::{Encoding, TrainingBatch};
-use shared::game::Game;
 use shared::game::hive::{Hive, HiveRules};
 use shared::gate::GateSettings;
-use shared::record::{PlyRecord, PolicyTarget};
 use shared::search::SearchSettings;
-use shared::wire::ReportedPly;
 
 fn encoding(game_type: &str) -> HiveEncoding {
     let rules = HiveRules { game_type: game_type.parse().expect("a game type"), ..HiveRules::default() };
     HiveEncoding::new(Hive::new(rules), 16)
-}
-
-/// Plays random plies with targets on all moves until the game ends.
-fn random_game(encoding: &HiveEncoding, game_id: u64, seed: u64) -> Vec<ReportedPly> {
-    let game = encoding.game();
-    let mut rng = Pcg64::seed_from_u64(seed);
-    let mut position = game.initial_position();
-    let (mut moves, mut indices, mut plies) = (Vec::new(), Vec::new(), Vec::new());
-    while game.outcome(&position).is_none() {
-        moves.clear();
-        indices.clear();
-        game.legal_moves(&position, &mut moves);
-        encoding.policy_indices(&position, &moves, &mut indices);
-        let visits = indices.iter().map(|index| (*index, rng.random_range(1..30)));
-        let policy_target = Some(PolicyTarget::from_visits(visits).expect("legal moves are visited"));
-        let mv = moves[rng.random_range(0..moves.len())];
-        let move_text = game.format_move(&position, mv);
-        let record = PlyRecord { move_text, policy_target, root_value: 0.5, simulation_count: 9, network_id: 1 };
-        plies.push(ReportedPly { game_id, ply: plies.len() as u32, record });
-        game.play(&mut position, mv);
-    }
-    plies
 }
 
 #[test]
@@ -88,11 +61,12 @@ fn a_gate_of_hive_has_200_distinct_openings_and_goes_on_after_a_restart() {
 fn games_of_hive_are_learned_from_and_are_there_after_a_restart() {
     let run_dir = tempfile::tempdir().expect("a directory");
     let (learner, now) = (start_with(encoding("Base+MLP"), run_dir.path()), Instant::now());
-    let plan = SelfPlayPlan { iteration: 1, search: SearchSettings::default(), game_count_max: None };
+    let plan =
+        SelfPlayPlan { iteration: 1, search: SearchSettings::default(), endgame_share: 0.0, game_count_max: None };
     learner.registry.plan_self_play(Some(plan)).expect("planned");
     let leases = learner.registry.lease("a", GameKind::SelfPlay, 4, now).expect("leases").leases;
     for lease in &leases {
-        let plies = random_game(&encoding("Base+MLP"), lease.game_id, lease.seed);
+        let plies = random_game(&encoding("Base+MLP"), lease);
         let statuses = learner.registry.report("a", &plies, now).expect("stored");
         assert!(statuses.iter().all(|status| *status == PlyStatus::Accepted), "{statuses:?}");
     }

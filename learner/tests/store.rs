@@ -4,9 +4,10 @@ mod common;
 
 use common::{crash_copy, run_row};
 use learner::store::{
-    Change, CheckpointRow, GameKind, GameState, IterationRow, MetricRow, NetworkState, NewGame, NewNetwork, RunRow,
-    Store, StoreError,
+    Change, CheckpointRow, GameKind, GameState, IterationRow, MetricRow, NetworkState, NewGame, NewNetwork, Reader,
+    RunRow, Store, StoreError,
 };
+use rusqlite::Connection;
 use shared::record::PlyRecord;
 
 fn open(run_dir: &std::path::Path) -> Store {
@@ -28,6 +29,7 @@ fn game(game_id: u64) -> NewGame {
         black_network_id: 0,
         seed: u64::MAX - game_id,
         settings: "{}".into(),
+        start: None,
         opening: vec!["b2".into(), "a1".into()],
     }
 }
@@ -60,6 +62,23 @@ fn a_run_directory_has_one_learner() {
 }
 
 #[test]
+fn a_store_of_before_games_had_starts_is_read_and_goes_on() {
+    let run_dir = tempfile::tempdir().expect("a directory");
+    open(run_dir.path()).write(vec![Change::CreateGame(game(5)), ply(5, 2, "c3")]).expect("stored");
+    let database = Connection::open(run_dir.path().join("alveare.db")).expect("the database opens");
+    database.execute_batch("ALTER TABLE games DROP COLUMN start_position").expect("a table of schema 1");
+    database.pragma_update(None, "user_version", 1).expect("schema 1");
+    let stored = || Reader::of_run(run_dir.path()).expect("a reader").game(5).expect("readable").expect("there");
+    assert_eq!(stored().game, game(5), "read as it is");
+    let started = NewGame { start: Some("B:W5,6:BK1".into()), ..game(6) };
+    open(run_dir.path()).write(vec![Change::CreateGame(started.clone())]).expect("stored");
+    assert_eq!((stored().game, stored().record.plies.len()), (game(5), 3), "what was there is still there");
+    let reader = Reader::of_run(run_dir.path()).expect("a reader");
+    let kept = reader.game(6).expect("readable").expect("there");
+    assert_eq!((&kept.game, &kept.record.start), (&started, &started.start));
+}
+
+#[test]
 fn a_later_schema_is_refused_in_words() {
     let run_dir = tempfile::tempdir().expect("a directory");
     drop(open(run_dir.path()));
@@ -67,7 +86,7 @@ fn a_later_schema_is_refused_in_words() {
     connection.pragma_update(None, "user_version", 99).expect("set");
     drop(connection);
     let error = Store::open(run_dir.path(), &run_row()).expect_err("too new");
-    assert_eq!(error.to_string(), "the store has schema version 99, this program knows up to 1: use a newer program");
+    assert_eq!(error.to_string(), "the store has schema version 99, this program knows up to 2: use a newer program");
 }
 
 #[test]

@@ -13,5 +13,5 @@ pub mod search;
 pub mod seed;
 pub mod wire;
 
-/// Version of the rules, encodings and packed forms; peers that differ are refused.
-pub const DOMAIN_VERSION: u32 = 1;
+/// Version of the rules, encodings, records and packed forms; peers that differ are refused.
+pub const DOMAIN_VERSION: u32 = 2;

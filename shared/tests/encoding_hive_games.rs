@@ -73,7 +73,7 @@ fn human_hives_fit_the_default_frame_and_have_one_index_a_move() {
 fn random_record(encoding: &HiveEncoding, seed: u64) -> GameRecord {
     let game = encoding.game();
     let mut position = game.initial_position();
-    let mut record = GameRecord { opening_ply_count: 4, plies: Vec::new() };
+    let mut record = GameRecord { opening_ply_count: 4, ..GameRecord::default() };
     let (mut moves, mut indices, mut random) = (Vec::new(), Vec::new(), seed);
     while game.outcome(&position).is_none() {
         moves.clear();

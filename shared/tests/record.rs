@@ -1,8 +1,10 @@
 //! Records: policy targets in and out, games replayed through the rules, samples made into training batches.
 
 use proptest::prelude::*;
+use shared::encoding::dama::{DamaEncoding, PolicyCoding};
 use shared::encoding::tictactoe::TicTacToeEncoding;
 use shared::encoding::{Symmetry, TrainingBatch};
+use shared::game::dama::Dama;
 use shared::game::tictactoe::TicTacToe;
 use shared::game::{MoveError, Outcome, Side};
 use shared::record::batch::{SampleError, SampleScratch, StoredSample, push_sample};
@@ -32,7 +34,7 @@ fn won_game() -> GameRecord {
         ply("b1", &[(7, 2)]),
         ply("c3", &[(2, 9)]),
     ];
-    GameRecord { opening_ply_count: 1, plies }
+    GameRecord { start: None, opening_ply_count: 1, plies }
 }
 
 #[test]
@@ -77,6 +79,21 @@ fn errors_name_the_ply() {
     assert!(matches!(replay(&encoding(), &record), Err(ReplayError::Opening { opening_ply_count: 6, ply_count: 5 })));
 }
 
+/// A king takes a man, from a position in which Black is to move.
+#[test]
+fn a_game_begins_where_its_record_says() {
+    let encoding = DamaEncoding::new(Dama::default(), PolicyCoding::Lossless);
+    let plies = vec![ply("1x10", &[])];
+    let record = GameRecord { start: Some("B:W5,30:BK1,K32".into()), opening_ply_count: 0, plies };
+    let game = replay(&encoding, &record).expect("legal from there");
+    assert_eq!((game.outcome, game.ply_count), (None, 1));
+    let elsewhere = GameRecord { start: None, ..record.clone() };
+    assert!(matches!(replay(&encoding, &elsewhere), Err(ReplayError::Move { ply: 0, .. })));
+    let nowhere = GameRecord { start: Some("B:W5".into()), ..record };
+    let error = replay(&encoding, &nowhere).expect_err("no position").to_string();
+    assert!(error.starts_with("start position \"B:W5\": a position is written like"), "{error}");
+}
+
 #[test]
 fn a_game_that_is_over_takes_no_more_plies() {
     let mut record = won_game();
@@ -87,7 +104,7 @@ fn a_game_that_is_over_takes_no_more_plies() {
 
 #[test]
 fn a_refused_ply_leaves_the_game_as_it_was() {
-    let mut state = ReplayState::new(encoding(), 0);
+    let mut state = ReplayState::new(encoding(), None, 0).expect("the initial position");
     for ply in &won_game().plies[..2] {
         state.play(ply).expect("legal");
     }

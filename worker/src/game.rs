@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use shared::encoding::{Encoding, Mv, Pos};
-use shared::game::{Game, MoveError, Value};
+use shared::game::{Game, MoveError, StartError, Value};
 use shared::record::{PlyRecord, PolicyTarget};
 use shared::search::{LeafId, Request, Search, SearchError};
 use shared::seed::mix_seed;
@@ -26,6 +26,8 @@ pub(crate) enum LeaseError {
     Kind(i32),
     #[error(transparent)]
     Settings(#[from] WireError),
+    #[error(transparent)]
+    Start(#[from] StartError),
     #[error(transparent)]
     Move(#[from] MoveError),
     #[error(transparent)]
@@ -63,6 +65,8 @@ pub(crate) struct GameInHand<E: Encoding> {
     searches: Vec<Search<E::Game>>,
     network_ids: [u32; 2],
     makes_targets: bool,
+    /// Plies so far; a game that began with Black to move counts them otherwise.
+    ply_count: u32,
     awaited: Vec<AwaitedLeaf>,
     priors: Vec<f32>,
     failure: Option<String>,
@@ -81,15 +85,17 @@ impl<E: Encoding> GameInHand<E> {
             _ => return Err(LeaseError::Kind(lease.kind)),
         };
         let game = encoding.game();
-        let position = position_after(game, &lease.moves)?;
+        let position = position_after(game, &lease.start_position, &lease.moves)?;
+        let ply_count = lease.moves.len() as u32;
         let network_ids = [lease.white_network_id, lease.black_network_id];
         let tree_count = if network_ids[0] == network_ids[1] { 1 } else { 2 };
         let search = |tree: u64| {
-            let seed = mix_seed(lease.seed, u64::from(game.ply(&position)) << 1 | tree);
+            let seed = mix_seed(lease.seed, u64::from(ply_count) << 1 | tree);
             Search::new(game.clone(), position.clone(), settings.clone(), seed)
         };
         let searches = (0..tree_count).map(search).collect::<Result<_, _>>()?;
-        Ok(Self { ticket, searches, network_ids, makes_targets, awaited: vec![], priors: vec![], failure: None })
+        let (awaited, priors) = (vec![], vec![]);
+        Ok(Self { ticket, searches, network_ids, makes_targets, ply_count, awaited, priors, failure: None })
     }
 
     /// Searches and plays until leaves must be waited for.
@@ -195,7 +201,7 @@ impl<E: Encoding> GameInHand<E> {
         let mv = search.choose_move();
         let reported = ReportedPly {
             game_id: self.ticket.game_id,
-            ply: game.ply(search.position()),
+            ply: self.ply_count,
             record: PlyRecord {
                 move_text: game.format_move(search.position(), mv),
                 policy_target: if self.makes_targets { policy_target(&desk.encoding, search) } else { None },
@@ -204,6 +210,7 @@ impl<E: Encoding> GameInHand<E> {
                 network_id: desk.resolve(self.network_ids[side.index()]),
             },
         };
+        self.ply_count += 1;
         for search in &mut self.searches {
             search.play(mv);
         }
@@ -215,8 +222,8 @@ impl<E: Encoding> GameInHand<E> {
     }
 }
 
-fn position_after<G: Game>(game: &G, moves: &[String]) -> Result<G::Position, MoveError> {
-    let mut position = game.initial_position();
+fn position_after<G: Game>(game: &G, start: &str, moves: &[String]) -> Result<G::Position, LeaseError> {
+    let mut position = game.start_position((!start.is_empty()).then_some(start))?;
     for text in moves {
         let mv = game.parse_move(&position, text)?;
         game.play(&mut position, mv);

@@ -61,6 +61,7 @@ impl TakeGames for Groups {
 struct Group {
     types: BTreeMap<String, u64>,
     different: HashSet<u64>,
+    endgame_count: u64,
     ply_counts: Vec<usize>,
     white_count: u64,
     black_count: u64,
@@ -77,6 +78,7 @@ struct Group {
 struct Report {
     games: u64,
     different_games: u64,
+    from_endgames: u64,
     game_types: BTreeMap<String, u64>,
     plies_min: usize,
     plies_median: usize,
@@ -98,8 +100,9 @@ impl Group {
     fn add(&mut self, game: &DataGame) {
         *self.types.entry(game.type_name.clone()).or_default() += 1;
         let mut hasher = DefaultHasher::new();
-        game.move_texts.hash(&mut hasher);
+        (&game.start, &game.move_texts).hash(&mut hasher);
         self.different.insert(hasher.finish());
+        self.endgame_count += u64::from(game.start.is_some());
         self.ply_counts.push(game.move_texts.len());
         *match game.outcome {
             Some(Outcome::Win(Side::White)) => &mut self.white_count,
@@ -124,6 +127,7 @@ impl Group {
         Report {
             games: ply_counts.len() as u64,
             different_games: self.different.len() as u64,
+            from_endgames: self.endgame_count,
             game_types: self.types.clone(),
             plies_min: ply_counts.first().copied().unwrap_or(0),
             plies_median: ply_counts.get(ply_counts.len() / 2).copied().unwrap_or(0),
@@ -153,9 +157,21 @@ fn entropy(target: &PolicyTarget) -> f64 {
 
 /// Returns a row for each figure and a column for each origin.
 fn table(reports: &BTreeMap<&str, Report>) -> String {
-    let names = ["", "games", "different", "types", "plies", "white wins", "black wins", "draws", "unknown", "cut off"]
-        .into_iter()
-        .chain(["positions", "policy entropy", "value targets", "value mean"]);
+    let names = [
+        "",
+        "games",
+        "different",
+        "from endgames",
+        "types",
+        "plies",
+        "white wins",
+        "black wins",
+        "draws",
+        "unknown",
+        "cut off",
+    ]
+    .into_iter()
+    .chain(["positions", "policy entropy", "value targets", "value mean"]);
     let columns: Vec<Vec<String>> = reports.iter().map(|(word, report)| column(word, report)).collect();
     let widths: Vec<usize> = columns.iter().map(|column| column.iter().map(String::len).max().unwrap_or(0)).collect();
     let row = |(index, name): (usize, &str)| {
@@ -172,6 +188,7 @@ fn column(word: &str, report: &Report) -> Vec<String> {
         word.to_owned(),
         report.games.to_string(),
         report.different_games.to_string(),
+        report.from_endgames.to_string(),
         types.join(", "),
         format!("{} / {} / {}", report.plies_min, report.plies_median, report.plies_max),
         share(report.white_wins),
@@ -203,6 +220,7 @@ mod tests {
         DataGame {
             origin: Origin::People,
             type_name: "Base".to_owned(),
+            start: None,
             move_texts: vec!["wS1".to_owned(); plies],
             outcome,
             is_cut_off: false,

@@ -60,6 +60,8 @@ pub struct DataGame {
     pub origin: Origin,
     /// The game and its type.
     pub type_name: String,
+    /// The position it began from, as people write it; `None`: the initial one.
+    pub start: Option<String>,
     /// The moves as people write them.
     pub move_texts: Vec<String>,
     /// Who won; `None` if nobody can tell.
@@ -185,6 +187,7 @@ fn of_run<E: Encoding>(encoding: &E, game: StoredGame) -> Result<DataGame, Strin
     Ok(DataGame {
         origin: Origin::Run(game.game.kind),
         type_name: String::new(),
+        start: game.record.start,
         move_texts: game.record.plies.into_iter().map(|ply| ply.move_text).collect(),
         outcome: replayed.outcome,
         is_cut_off: replayed.is_cut_off,
@@ -212,6 +215,7 @@ fn of_people(game: &PlayedGame, frame: u8) -> (HiveEncoding, DataGame) {
     let game = DataGame {
         origin: Origin::People,
         type_name: game.rules.game_type.to_string(),
+        start: None,
         move_texts: game.move_texts(),
         outcome: game.outcome,
         is_cut_off: false,

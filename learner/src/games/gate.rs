@@ -186,6 +186,7 @@ impl<E: Encoding> GameRegistry<E> {
                     black_network_id: black,
                     seed: mix_seed(seed, u64::from(pair_index) * 2 + u64::from(is_candidate_white)),
                     settings: settings.clone(),
+                    start: None,
                     opening: opening.clone(),
                 });
             }

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Instant;
 
 use shared::encoding::Encoding;
+use shared::game::Game;
 use shared::search::SearchSettings;
 
 use super::gate::Gate;
@@ -30,6 +31,8 @@ pub struct Lease {
     pub seed: u64,
     /// How it is searched.
     pub search: SearchSettings,
+    /// The position that the game began from; `None`: the initial one.
+    pub start: Option<String>,
     /// The moves played so far, the opening included.
     pub moves: Vec<String>,
     /// How many of `moves` are the opening.
@@ -139,8 +142,9 @@ impl<E: Encoding> GameRegistry<E> {
         let first = inner.last_game_id + 1;
         inner.last_game_id += count;
         inner.planned_game_count += count;
-        (first..first + count)
-            .map(|game_id| NewGame {
+        let new_game = |game_id| {
+            let seed = mix_seed(self.run_seed, game_id);
+            NewGame {
                 game_id,
                 kind: GameKind::SelfPlay,
                 iteration: plan.iteration,
@@ -148,11 +152,13 @@ impl<E: Encoding> GameRegistry<E> {
                 candidate_id: None,
                 white_network_id: 0,
                 black_network_id: 0,
-                seed: mix_seed(self.run_seed, game_id),
+                seed,
                 settings: settings.clone(),
+                start: start_of(self.encoding.game(), seed, plan.endgame_share),
                 opening: Vec::new(),
-            })
-            .collect()
+            }
+        };
+        (first..first + count).map(new_game).collect()
     }
 
     fn search_of_plan(&self, inner: &Inner<E>) -> impl Iterator<Item = SearchSettings> + use<E> {
@@ -169,7 +175,7 @@ impl<E: Encoding> GameRegistry<E> {
         now: Instant,
     ) -> Lease {
         let mut game =
-            OpenGame::new(&self.encoding, new_game, search, Vec::new()).expect("a game without plies replays");
+            OpenGame::new(&self.encoding, new_game, search, Vec::new()).expect("the game itself drew its start");
         game.holding = Holding::Held { worker_id: worker_id.to_owned(), until: now + self.limits.lease };
         game.is_writing = true;
         let lease = lease_of(&game);
@@ -198,6 +204,12 @@ impl<E: Encoding> GameRegistry<E> {
 pub(crate) fn check_worker_id(worker_id: &str) -> Result<(), RegistryError> {
     let is_proper = (1..=WORKER_ID_BYTES_MAX).contains(&worker_id.len());
     if is_proper { Ok(()) } else { Err(RegistryError::WorkerId(worker_id.len())) }
+}
+
+/// Returns the random endgame from which the game of this seed begins, if it is one of those that do.
+fn start_of<G: Game>(game: &G, seed: u64, endgame_share: f64) -> Option<String> {
+    let drawn = mix_seed(seed ^ 0x0073_7461_7274, 0) as f64 / u64::MAX as f64;
+    if drawn < endgame_share { game.random_endgame(mix_seed(seed ^ 0x0073_7461_7274, 1)) } else { None }
 }
 
 /// Returns whether the game belongs to a gate that needs no more games.
@@ -230,6 +242,7 @@ fn lease_of<E: Encoding>(game: &OpenGame<E>) -> Lease {
         black_network_id: game.game.black_network_id,
         seed: game.game.seed,
         search: game.search.clone(),
+        start: game.game.start.clone(),
         moves: game.plies.iter().map(|ply| ply.move_text.clone()).collect(),
         opening_ply_count: game.game.opening.len() as u32,
     }

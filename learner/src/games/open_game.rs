@@ -58,7 +58,7 @@ impl<E: Encoding> OpenGame<E> {
         plies: Vec<PlyRecord>,
     ) -> Result<Self, ReplayError> {
         let mut open = Self {
-            state: ReplayState::new(encoding.clone(), game.opening.len() as u32),
+            state: ReplayState::new(encoding.clone(), game.start.as_deref(), game.opening.len() as u32)?,
             game,
             search,
             plies: Vec::new(),
@@ -116,7 +116,8 @@ impl<E: Encoding> OpenGame<E> {
 
     /// Returns the game as a record.
     pub(super) fn record(&self) -> GameRecord {
-        GameRecord { opening_ply_count: self.game.opening.len() as u32, plies: self.plies.clone() }
+        let opening_ply_count = self.game.opening.len() as u32;
+        GameRecord { start: self.game.start.clone(), opening_ply_count, plies: self.plies.clone() }
     }
 
     /// Returns the hash of the position after the first plies.
@@ -124,8 +125,8 @@ impl<E: Encoding> OpenGame<E> {
         self.opening_hash
     }
 
-    /// Returns the hash of all moves.
+    /// Returns the hash of all moves, and of the start if it is not the initial position.
     pub(super) fn moves_hash(&self) -> u64 {
-        hash_moves(self.plies.iter().map(|ply| ply.move_text.as_str()))
+        hash_moves(self.game.start.iter().chain(self.plies.iter().map(|ply| &ply.move_text)).map(String::as_str))
     }
 }

@@ -42,6 +42,8 @@ pub struct SelfPlayPlan {
     pub iteration: u32,
     /// How they are searched.
     pub search: SearchSettings,
+    /// Share of them that begins from random endgames; the game must have some.
+    pub endgame_share: f64,
     /// Games of this iteration at most, those made before a restart included; `None`: as many as are asked for.
     pub game_count_max: Option<u64>,
 }

@@ -144,7 +144,8 @@ impl<E: Encoding> Pipeline<E> {
         let (_, generation) = self.best.get();
         let search = self.config.self_play.search_at(generation);
         let game_count_max = (self.config.run.pipeline == PipelineMode::Lockstep).then_some(lockstep_game_count);
-        let plan = SelfPlayPlan { iteration: iteration.number, search, game_count_max };
+        let endgame_share = self.config.self_play.endgame_share;
+        let plan = SelfPlayPlan { iteration: iteration.number, search, endgame_share, game_count_max };
         self.is_self_play_paused = is_paused;
         Ok(self.registry.plan_self_play((!is_paused).then_some(plan))?)
     }

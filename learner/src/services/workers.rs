@@ -189,6 +189,7 @@ fn lease_to_proto(lease: &Lease) -> proto::Lease {
         search: Some(search_settings_to_proto(&lease.search)),
         moves: lease.moves.clone(),
         opening_ply_count: lease.opening_ply_count,
+        start_position: lease.start.clone().unwrap_or_default(),
     }
 }
 

@@ -40,15 +40,15 @@ pub(super) fn apply(connection: &Connection, change: &Change) -> Result<(), Stor
 fn create_game(connection: &Connection, game: &NewGame) -> Result<(), StoreError> {
     let sql = format!(
         "INSERT INTO games (game_id, kind, iteration, pair_index, candidate_id, white_network_id, black_network_id,
-             seed, settings, opening, opening_ply_count, state, created_at)
+             seed, settings, start_position, opening, opening_ply_count, state, created_at)
          VALUES (:game_id, :kind, :iteration, :pair_index, :candidate_id, :white, :black,
-             :seed, :settings, :opening, :opening_ply_count, 'open', {NOW})"
+             :seed, :settings, :start, :opening, :opening_ply_count, 'open', {NOW})"
     );
     let values = named_params! {
         ":game_id": game.game_id.cast_signed(), ":kind": game.kind, ":iteration": game.iteration,
         ":pair_index": game.pair_index, ":candidate_id": game.candidate_id,
         ":white": game.white_network_id, ":black": game.black_network_id, ":seed": game.seed.cast_signed(),
-        ":settings": game.settings, ":opening": game.opening.join("; "), ":opening_ply_count": game.opening.len() as u32,
+        ":settings": game.settings, ":start": game.start, ":opening": game.opening.join("; "), ":opening_ply_count": game.opening.len() as u32,
     };
     execute(connection, &sql, values)?;
     for (ply, move_text) in game.opening.iter().enumerate() {

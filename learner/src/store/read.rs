@@ -10,7 +10,7 @@ use super::rows::{
 };
 use super::{RunRow, StoreError, schema};
 
-/// Columns of a game, in the order in which [`read_game`] takes them.
+/// Columns of a game, in the order in which [`read_game`] takes them; after them comes [`schema::start_column`].
 const GAME_COLUMNS: &str = "game_id, kind, iteration, pair_index, candidate_id, white_network_id, black_network_id,
     seed, settings, opening, opening_ply_count, state, result, is_cut_off, finish_number, moves_hash";
 const NETWORK_COLUMNS: &str = "network_id, generation, file, sha256, training_step, state, created_at";
@@ -19,6 +19,7 @@ const NETWORK_COLUMNS: &str = "network_id, generation, file, sha256, training_st
 #[derive(Debug)]
 pub struct Reader {
     connection: Connection,
+    start_column: &'static str,
 }
 
 /// A finished self-play game by its numbers alone.
@@ -52,7 +53,8 @@ pub struct GameStatistics {
 impl Reader {
     /// Opens the database for reading.
     pub(super) fn open(database: &Path) -> Result<Self, StoreError> {
-        Ok(Self { connection: schema::open_for_reading(database)? })
+        let connection = schema::open_for_reading(database)?;
+        Ok(Self { start_column: schema::start_column(&connection)?, connection })
     }
 
     /// Opens the store of the run in `run_dir` for reading alone; a learner may be at work there.
@@ -94,7 +96,8 @@ impl Reader {
     /// # Errors
     /// What the database says.
     pub fn gate_games(&self, candidate_id: u32) -> Result<Vec<StoredGame>, StoreError> {
-        let sql = format!("SELECT {GAME_COLUMNS} FROM games WHERE candidate_id = ?1 ORDER BY game_id");
+        let start = self.start_column;
+        let sql = format!("SELECT {GAME_COLUMNS}, {start} FROM games WHERE candidate_id = ?1 ORDER BY game_id");
         self.list(&sql, [candidate_id], read_game)
     }
 
@@ -103,7 +106,7 @@ impl Reader {
     /// # Errors
     /// What the database says.
     pub fn game(&self, game_id: u64) -> Result<Option<StoredGame>, StoreError> {
-        let sql = format!("SELECT {GAME_COLUMNS} FROM games WHERE game_id = ?1");
+        let sql = format!("SELECT {GAME_COLUMNS}, {} FROM games WHERE game_id = ?1", self.start_column);
         let mut games = self.list(&sql, [game_id.cast_signed()], read_game)?;
         let Some(mut game) = games.pop() else { return Ok(None) };
         self.read_plies(&mut game)?;
@@ -335,6 +338,7 @@ fn read_game(row: &Row<'_>) -> rusqlite::Result<StoredGame> {
     let opening = if opening.is_empty() { Vec::new() } else { opening.split("; ").map(String::from).collect() };
     let outcome = row.get::<_, Option<String>>(12)?.and_then(|word| outcome_of(&word));
     let is_cut_off = row.get::<_, Option<bool>>(13)?.unwrap_or(false);
+    let start: Option<String> = row.get(16)?;
     Ok(StoredGame {
         game: NewGame {
             game_id: row.get::<_, i64>(0)?.cast_unsigned(),
@@ -346,13 +350,14 @@ fn read_game(row: &Row<'_>) -> rusqlite::Result<StoredGame> {
             black_network_id: row.get(6)?,
             seed: row.get::<_, i64>(7)?.cast_unsigned(),
             settings: row.get(8)?,
+            start: start.clone(),
             opening,
         },
         state: row.get(11)?,
         result: outcome.map(|outcome| StoredResult { outcome, is_cut_off }),
         finish_number: row.get::<_, Option<i64>>(14)?.map(i64::cast_unsigned),
         moves_hash: row.get::<_, Option<i64>>(15)?.map(i64::cast_unsigned),
-        record: GameRecord { opening_ply_count: row.get(10)?, plies: Vec::new() },
+        record: GameRecord { start, opening_ply_count: row.get(10)?, plies: Vec::new() },
     })
 }
 

@@ -8,7 +8,10 @@ use rusqlite::{Connection, OptionalExtension, TransactionBehavior, named_params}
 use super::{RunRow, StoreError};
 
 /// Version of the tables this program reads and writes.
-pub const SCHEMA_VERSION: u32 = 1;
+pub const SCHEMA_VERSION: u32 = 2;
+
+/// Games that begin from other positions than the initial one.
+const FROM_1_TO_2: &str = "ALTER TABLE games ADD COLUMN start_position TEXT";
 
 /// How long a statement waits for a lock that someone's `sqlite3` holds.
 const BUSY_WAIT: Duration = Duration::from_secs(10);
@@ -24,16 +27,21 @@ pub(super) fn open_for_writing(database: &Path) -> Result<Connection, StoreError
     connection.pragma_update(None, "journal_mode", "WAL")?;
     connection.pragma_update(None, "synchronous", "FULL")?;
     connection.pragma_update(None, "foreign_keys", "ON")?;
-    if found == 0 {
+    let changes = match found {
+        0 => Some(include_str!("schema.sql")),
+        1 => Some(FROM_1_TO_2),
+        _ => None,
+    };
+    if let Some(changes) = changes {
         let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        transaction.execute_batch(include_str!("schema.sql"))?;
+        transaction.execute_batch(changes)?;
         transaction.pragma_update(None, "user_version", SCHEMA_VERSION)?;
         transaction.commit()?;
     }
     Ok(connection)
 }
 
-/// Opens the database for reading alone.
+/// Opens the database for reading alone. One of an earlier version stays as it is: its games say nothing of a start.
 pub(super) fn open_for_reading(database: &Path) -> Result<Connection, StoreError> {
     let connection = Connection::open_with_flags(database, rusqlite::OpenFlags::SQLITE_OPEN_READ_ONLY)?;
     connection.busy_timeout(BUSY_WAIT)?;
@@ -74,6 +82,11 @@ pub(super) fn read_run(connection: &Connection) -> Result<Option<RunRow>, StoreE
         })
     });
     Ok(row.optional()?)
+}
+
+/// Returns what stands for the column `start_position` of games in a query.
+pub(super) fn start_column(connection: &Connection) -> Result<&'static str, StoreError> {
+    Ok(if user_version(connection)? < 2 { "NULL" } else { "start_position" })
 }
 
 fn user_version(connection: &Connection) -> Result<u32, StoreError> {

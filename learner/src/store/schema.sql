@@ -1,4 +1,4 @@
--- Schema 1 of a run's store. What each column means: docs/store.md.
+-- Schema 2 of a run's store. What each column means: docs/store.md.
 CREATE TABLE runs (
     run_id TEXT PRIMARY KEY,
     created_at TEXT NOT NULL,
@@ -63,6 +63,7 @@ CREATE TABLE games (
     moves_hash INTEGER,
     created_at TEXT NOT NULL,
     finished_at TEXT,
+    start_position TEXT,
     CHECK ((state = 'finished') = (finish_number IS NOT NULL)),
     CHECK ((state = 'finished') = (result IS NOT NULL)),
     CHECK ((kind = 'gate') = (candidate_id IS NOT NULL))

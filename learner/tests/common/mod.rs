@@ -8,9 +8,11 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use learner::games::{GameRegistry, PlyStatus, RegistryLimits, SelfPlayPlan};
+use learner::games::{GameRegistry, Lease, PlyStatus, RegistryLimits, SelfPlayPlan};
 use learner::replay::{SharedReplay, rebuild};
 use learner::store::{GameKind, RunRow, Store};
+use rand::{RngExt, SeedableRng};
+use rand_pcg::Pcg64;
 use shared::encoding::Encoding;
 use shared::encoding::tictactoe::TicTacToeEncoding;
 use shared::game::Game;
@@ -72,7 +74,8 @@ pub fn start(run_dir: &Path) -> TicTacToeLearner {
 
 /// Lets self-play begin.
 pub fn open_self_play<E: Encoding>(learner: &Learner<E>) {
-    let plan = SelfPlayPlan { iteration: 1, search: SearchSettings::default(), game_count_max: None };
+    let plan =
+        SelfPlayPlan { iteration: 1, search: SearchSettings::default(), endgame_share: 0.0, game_count_max: None };
     learner.registry.plan_self_play(Some(plan)).expect("self-play is planned");
 }
 
@@ -117,6 +120,28 @@ pub fn plies(game_id: u64, moves: &[&str]) -> Vec<ReportedPly> {
         ReportedPly { game_id, ply, record }
     };
     (0..).zip(moves).map(ply).collect()
+}
+
+/// Plays the game of a lease to its end by random plies, with targets on all moves.
+pub fn random_game<E: Encoding>(encoding: &E, lease: &Lease) -> Vec<ReportedPly> {
+    let game = encoding.game();
+    let mut rng = Pcg64::seed_from_u64(lease.seed);
+    let mut position = game.start_position(lease.start.as_deref()).expect("the start is one");
+    let (mut moves, mut indices, mut plies) = (Vec::new(), Vec::new(), Vec::new());
+    while game.outcome(&position).is_none() {
+        moves.clear();
+        indices.clear();
+        game.legal_moves(&position, &mut moves);
+        encoding.policy_indices(&position, &moves, &mut indices);
+        let visits = indices.iter().map(|index| (*index, rng.random_range(1..30)));
+        let policy_target = Some(PolicyTarget::from_visits(visits).expect("legal moves are visited"));
+        let mv = moves[rng.random_range(0..moves.len())];
+        let move_text = game.format_move(&position, mv);
+        let record = PlyRecord { move_text, policy_target, root_value: 0.5, simulation_count: 9, network_id: 1 };
+        plies.push(ReportedPly { game_id: lease.game_id, ply: plies.len() as u32, record });
+        game.play(&mut position, mv);
+    }
+    plies
 }
 
 /// Reports, and returns the statuses.

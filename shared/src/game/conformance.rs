@@ -54,6 +54,23 @@ pub fn check_encoding<E: Encoding>(encoding: &E, seed: u64, game_count: u32) {
     }
 }
 
+/// Checks that `count` random endgames from `seed` on can be read, go on, and come again with their seed.
+///
+/// # Panics
+/// If one does not, or the game has none.
+pub fn check_endgames<G: Game>(game: &G, seed: u64, count: u32) {
+    for seed in (seed..).take(count as usize) {
+        let place = Place { seed, ply: 0 };
+        let text = game.random_endgame(seed).expect("the game has endgames");
+        assert_eq!(game.random_endgame(seed).as_ref(), Some(&text), "{place:?}: the same seed, the same endgame");
+        let position = game.start_position(Some(&text)).unwrap_or_else(|error| panic!("{place:?}: {error}"));
+        assert_eq!(game.outcome(&position), None, "{place:?}: the game goes on");
+        let mut moves = vec![];
+        game.legal_moves(&position, &mut moves);
+        check_position(game, &position, &moves, &Place { ply: game.ply(&position), ..place });
+    }
+}
+
 /// Where a law is checked, for messages.
 #[derive(Debug)]
 struct Place {

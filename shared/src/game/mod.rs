@@ -30,6 +30,25 @@ pub trait Game: Clone + Send + Sync + 'static {
 
     /// Returns the position a game starts from.
     fn initial_position(&self) -> Self::Position;
+    /// Returns a random endgame to begin a game from, as [`Self::parse_start`] reads it: it goes on, nothing can be taken
+    /// at once, and no side is far ahead. The same seed gives the same endgame. `None` if the game has no such starts.
+    fn random_endgame(&self, _seed: u64) -> Option<String> {
+        None
+    }
+    /// Reads a position from which a game may begin instead of the initial one; it has no outcome.
+    ///
+    /// # Errors
+    /// [`StartError`] if the text is no such position. Never panics.
+    fn parse_start(&self, text: &str) -> Result<Self::Position, StartError> {
+        Err(StartError::new(text, "this game begins from its initial position alone"))
+    }
+    /// Returns the position that a game begins from: the initial one, unless `start` tells another.
+    ///
+    /// # Errors
+    /// As [`Self::parse_start`].
+    fn start_position(&self, start: Option<&str>) -> Result<Self::Position, StartError> {
+        start.map_or_else(|| Ok(self.initial_position()), |text| self.parse_start(text))
+    }
     /// Appends every legal move to `moves`, in an order that never changes. Appends nothing once the game has an outcome.
     fn legal_moves(&self, position: &Self::Position, moves: &mut Vec<Self::Move>);
     /// Plays `mv`, which must be legal in `position`.
@@ -38,7 +57,8 @@ pub trait Game: Clone + Send + Sync + 'static {
     fn outcome(&self, position: &Self::Position) -> Option<Outcome>;
     /// Returns the side whose ply is next.
     fn side_to_move(&self, position: &Self::Position) -> Side;
-    /// Returns the number of plies played since the start of the game.
+    /// Returns the number of plies played since the start of the game. Where a game begins from another position than
+    /// the initial one with Black to move, it counts from 1.
     fn ply(&self, position: &Self::Position) -> u32;
     /// Returns the hash by which repetitions are found: equal for positions that the rules call the same.
     fn hash(&self, position: &Self::Position) -> u64;
@@ -52,6 +72,25 @@ pub trait Game: Clone + Send + Sync + 'static {
     /// # Errors
     /// [`MoveError`] if the text is not a move or the move is not legal. Never panics.
     fn parse_move(&self, position: &Self::Position, text: &str) -> Result<Self::Move, MoveError>;
+}
+
+/// Why a text is not a position that a game may begin from.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("start position {text:?}: {reason}")]
+pub struct StartError {
+    text: String,
+    reason: String,
+}
+
+impl StartError {
+    /// Characters of a text that are shown.
+    const SHOWN_COUNT_MAX: usize = 120;
+
+    /// Says what is wrong with a text.
+    #[must_use]
+    pub fn new(text: &str, reason: impl Into<String>) -> Self {
+        Self { text: text.chars().take(Self::SHOWN_COUNT_MAX).collect(), reason: reason.into() }
+    }
 }
 
 /// Why a text is not a legal move.

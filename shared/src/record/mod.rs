@@ -28,6 +28,8 @@ pub struct PlyRecord {
 /// A whole game.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct GameRecord {
+    /// The position that the game began from, as people write it; `None`: the initial one.
+    pub start: Option<String>,
     /// How many of `plies` were given before the players began.
     pub opening_ply_count: u32,
     /// The plies, first to last, the opening included.

@@ -2,11 +2,14 @@
 
 use super::{GameRecord, PlyRecord, PolicyTarget};
 use crate::encoding::{Encoding, Mv, Pos};
-use crate::game::{Game, MoveError, Outcome, Side};
+use crate::game::{Game, MoveError, Outcome, Side, StartError};
 
 /// Why a record is not a game, naming the ply.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum ReplayError {
+    /// The game does not begin from a position of its rules.
+    #[error(transparent)]
+    Start(#[from] StartError),
     /// The move cannot be read or is not legal.
     #[error("ply {ply}")]
     Move {
@@ -87,11 +90,14 @@ struct PendingSample {
 }
 
 impl<E: Encoding> ReplayState<E> {
-    /// Starts at the beginning of a game. Plies of the opening give no samples.
-    #[must_use]
-    pub fn new(encoding: E, opening_ply_count: u32) -> Self {
-        let position = encoding.game().initial_position();
-        Self {
+    /// Starts at the beginning of a game: the initial position, unless `start` tells another. Plies of the opening give
+    /// no samples.
+    ///
+    /// # Errors
+    /// [`StartError`] if no game may begin from `start`.
+    pub fn new(encoding: E, start: Option<&str>, opening_ply_count: u32) -> Result<Self, StartError> {
+        let position = encoding.game().start_position(start)?;
+        Ok(Self {
             encoding,
             position,
             opening_ply_count,
@@ -99,7 +105,7 @@ impl<E: Encoding> ReplayState<E> {
             pending: Vec::new(),
             moves: Vec::new(),
             policy_indices: Vec::new(),
-        }
+        })
     }
 
     /// Plays one ply.
@@ -190,7 +196,7 @@ pub fn replay<E: Encoding>(encoding: &E, record: &GameRecord) -> Result<Replayed
     if record.opening_ply_count > ply_count {
         return Err(ReplayError::Opening { opening_ply_count: record.opening_ply_count, ply_count });
     }
-    let mut state = ReplayState::new(encoding.clone(), record.opening_ply_count);
+    let mut state = ReplayState::new(encoding.clone(), record.start.as_deref(), record.opening_ply_count)?;
     for ply in &record.plies {
         state.play(ply)?;
     }

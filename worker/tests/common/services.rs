@@ -94,6 +94,7 @@ fn lease(state: &mut State, worker_id: &str, count: usize) -> Vec<Lease> {
             search: Some(search),
             moves: game.moves(),
             opening_ply_count: game.opening.len() as u32,
+            start_position: String::new(),
         }
     };
     free.take(count).map(lease).collect()

@@ -30,7 +30,7 @@ pub enum BoardError {
 }
 
 /// The rows where men become kings: White's, Black's.
-const LAST_ROWS: [u32; 2] = [0x0000_000f, 0xf000_0000];
+pub(super) const LAST_ROWS: [u32; 2] = [0x0000_000f, 0xf000_0000];
 
 impl Board {
     /// Pieces of each side at the start, and at most.

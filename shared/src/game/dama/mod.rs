@@ -3,6 +3,7 @@
 //! The rules are told in `docs/dama-rules.md`. How moves, positions and games are written: `notation::dama`.
 
 mod board;
+mod endgame;
 mod history;
 mod moves;
 mod mv;
@@ -12,7 +13,7 @@ mod rules;
 mod square;
 mod tables;
 
-use super::{Game, MoveError, Outcome, Side};
+use super::{Game, MoveError, Outcome, Side, StartError};
 use crate::notation::dama;
 use moves::{Results, Routes, find_moves, has_move};
 use tables::TABLES;
@@ -98,6 +99,19 @@ impl Game for Dama {
 
     fn initial_position(&self) -> Position {
         Position::new(Board::START, Side::White, 0)
+    }
+
+    fn random_endgame(&self, seed: u64) -> Option<String> {
+        let (board, side) = endgame::random_endgame(seed);
+        Some(dama::fen::write(&board, side))
+    }
+
+    fn parse_start(&self, text: &str) -> Result<Position, StartError> {
+        let position = dama::fen::read(text).map_err(|error| StartError::new(text, error.to_string()))?;
+        match self.outcome(&position) {
+            None => Ok(position),
+            Some(_) => Err(StartError::new(text, "the game is over there")),
+        }
     }
 
     fn legal_moves(&self, position: &Position, moves: &mut Vec<Move>) {
