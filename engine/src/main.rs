@@ -11,7 +11,6 @@ mod perft;
 mod player;
 mod settings;
 #[cfg_attr(not(feature = "network"), expect(dead_code, reason = "only networks see games"))]
-mod shown;
 mod think;
 mod uhp;
 mod verify;

@@ -4,11 +4,10 @@ use std::path::Path;
 
 use net::{DeviceChoice, InferenceNetwork, Network, NetworkOutput, NetworkShape, Precision};
 use runtime::logging;
-use shared::encoding::{Encoding, NetworkInput};
+use shared::encoding::{Encoding, NetworkInput, Shown};
 use shared::game::Value;
 use shared::search::{LeafId, Search};
 
-use crate::shown::Shown;
 use crate::think::Evaluator;
 
 /// A network, and how it sees the board.

@@ -1,8 +1,8 @@
 //! Who answers the leaves: a trained network, or nobody in particular.
 
 use runtime::logging;
+use shared::encoding::Shown;
 
-use crate::shown::Shown;
 use crate::think::{Evaluator, Uniform};
 
 /// Which network plays, and where it is computed.

@@ -56,6 +56,33 @@ fn a_match_is_scored_and_its_games_can_be_read_again() {
 }
 
 #[test]
+fn draughts_is_played_and_its_games_can_be_read_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("games.pdn");
+    let out = file.to_str().unwrap();
+    let (report, _) = succeed(&["random", "mcts:20", "--game", "dama", "--games", "4", "--out", out]);
+    assert!(line(&report, "score of A").contains(" of 4 ("), "{report}");
+    let endings = line(&report, "endings");
+    assert!(endings.starts_with("endings      no move left: ") && endings.contains("80 quiet plies: "), "{report}");
+    let text = std::fs::read_to_string(&file).unwrap();
+    let games: Vec<_> = shared::notation::dama::pdn::read(&text).collect::<Result<_, _>>().expect("legal games");
+    assert_eq!(games.len(), 4);
+    assert_eq!((&games[0].moves[..4], &games[2].moves[..4]), (&games[1].moves[..4], &games[3].moves[..4]));
+    let names: Vec<_> = games.iter().map(|game| game.tag("White").unwrap()).collect();
+    assert_eq!(names, ["random", "mcts:20", "random", "mcts:20"]);
+    assert!(games.iter().all(|game| game.result.is_some()));
+    let table = std::fs::read_to_string(folder.path().join("games.pdn.tsv")).unwrap();
+    assert_eq!(table.lines().count(), 5);
+
+    let (code, error) = fail(&["random", "uhp@depth=1:true", "--game", "dama"]);
+    assert_eq!(
+        (code, error.as_str()),
+        (Some(64), "evaluator: player uhp:true: UHP engines play Hive alone, not Italian draughts")
+    );
+    assert_eq!(fail(&["random", "random", "--game", "dama", "--type", "Base"]).0, Some(64));
+}
+
+#[test]
 fn the_same_seed_gives_the_same_games_however_many_are_played_at_once() {
     let folder = tempfile::tempdir().unwrap();
     let play = |seed: &str, at_once: &str| {

@@ -11,7 +11,7 @@ use shared::game::hive::GameType;
 use tokio_util::sync::CancellationToken;
 
 use crate::figures::Figures;
-use crate::hive_network::HiveNetwork;
+use crate::known_network::KnownNetwork;
 use crate::people::{ReadSettings, SampleSets, SetSettings, Split, encoding_of, make_sets, read_games, tell_dropped};
 use crate::pretrain::{measure, percent};
 
@@ -71,7 +71,7 @@ struct Report {
 /// If the network or the games cannot be read, or there is no game to measure with.
 pub fn evaluate(args: &EvaluateArgs) -> anyhow::Result<()> {
     net::cuda::preload(args.device)?;
-    let HiveNetwork { shape, spec, .. } = HiveNetwork::describe(&args.network, args.game_type)?;
+    let KnownNetwork { shape, spec } = KnownNetwork::describe(&args.network, args.game_type)?;
     let encoding = encoding_of(&spec)?;
     let device = net::open_device(args.device)?;
     if args.threads > 0 {

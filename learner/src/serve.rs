@@ -4,6 +4,7 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::thread::JoinHandle;
 use std::time::Duration;
 
 use anyhow::Context;
@@ -12,8 +13,8 @@ use proto::inference_server::InferenceServer;
 use proto::workers_server::WorkersServer;
 use runtime::limits::{self, MESSAGE_BYTES_MAX};
 use runtime::{exit, logging, shutdown};
-use shared::encoding::NetworkInput;
-use shared::game::catalog::GameSpec;
+use shared::encoding::{Encoding, NetworkInput};
+use shared::game::catalog::{GameSpec, GameVisitor};
 use shared::game::hive::GameType;
 use tokio::net::TcpListener;
 use tokio_stream::wrappers::TcpListenerStream;
@@ -21,8 +22,8 @@ use tokio_util::sync::CancellationToken;
 use tracing::info;
 
 use crate::best::BestNetwork;
-use crate::hive_network::HiveNetwork;
 use crate::inference::{BatchSettings, Evaluator, InferenceHandle};
+use crate::known_network::KnownNetwork;
 use crate::services::{InferenceService, JoinService};
 
 /// The one network's number.
@@ -37,10 +38,10 @@ const DRAIN_DEADLINE: Duration = Duration::from_secs(5);
 /// Which network answers, and how.
 #[derive(Debug, Clone, clap::Args)]
 pub struct ServeOptions {
-    /// Network that answers, one for Hive.
+    /// Network that answers, one for Hive or Italian draughts.
     #[arg(long, value_name = "FILE")]
     network: PathBuf,
-    /// UHP game type of the positions.
+    /// UHP game type of the positions, for Hive.
     #[arg(long = "type", value_name = "TYPE", default_value = "Base+MLP")]
     game_type: GameType,
     /// Where the network is computed: auto, cpu, cuda or cuda:N.
@@ -57,12 +58,12 @@ pub struct ServeOptions {
 /// Answers leaves until standard input ends or a signal comes. Says `listening ADDRESS` once it does.
 ///
 /// # Errors
-/// A network that is missing, corrupt or not one for Hive; a device or port that is not there.
+/// A network that is missing, corrupt or one of no game that is known; a device or port that is not there.
 pub fn serve(options: &ServeOptions) -> anyhow::Result<()> {
     // Before threads, files and the first torch call: on a machine with a GPU the program starts anew.
     net::cuda::preload(options.device)?;
     logging::init(&logging::LogSettings::default())?;
-    let HiveNetwork { shape, encoding, spec } = HiveNetwork::describe(&options.network, options.game_type)?;
+    let KnownNetwork { shape, spec } = KnownNetwork::describe(&options.network, options.game_type)?;
     let tokio = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
     let stop = tokio.block_on(async { shutdown::on_signals() }).context("listen for signals")?;
     let listener = tokio.block_on(TcpListener::bind(("127.0.0.1", 0))).context("open a port")?;
@@ -71,10 +72,7 @@ pub fn serve(options: &ServeOptions) -> anyhow::Result<()> {
         wait_max: Duration::from_millis(1),
         queue_length_max: BATCHES_IN_FLIGHT_MAX as usize,
     };
-    let best = Arc::new(BestNetwork::new(NETWORK_ID, 0));
-    let loading = options.clone();
-    let started = InferenceHandle::start(encoding, settings, best, move || OneNetwork::open(&loading, &shape));
-    let (inference, thread) = started?;
+    let (inference, thread) = spec.visit(Start { options, shape, settings })??;
     stop_at_end_of_input(stop.clone())?;
     exit::print(&format!("listening http://{}\n", listener.local_addr()?)).context("write to stdout")?;
     let served = tokio.block_on(answer(spec, inference, listener, options.batch_leaves_max, stop));
@@ -82,6 +80,23 @@ pub fn serve(options: &ServeOptions) -> anyhow::Result<()> {
     // Whatever used the inference thread is gone with the services.
     thread.join().map_err(|_| anyhow::anyhow!("the inference thread died"))?;
     served
+}
+
+/// Starts the inference thread for whichever game the network plays.
+struct Start<'a> {
+    options: &'a ServeOptions,
+    shape: NetworkShape,
+    settings: BatchSettings,
+}
+
+impl GameVisitor for Start<'_> {
+    type Output = anyhow::Result<(InferenceHandle, JoinHandle<()>)>;
+
+    fn visit<E: Encoding>(self, encoding: E) -> Self::Output {
+        let best = Arc::new(BestNetwork::new(NETWORK_ID, 0));
+        let (loading, shape) = (self.options.clone(), self.shape);
+        InferenceHandle::start(encoding, self.settings, best, move || OneNetwork::open(&loading, &shape))
+    }
 }
 
 async fn answer(

@@ -8,15 +8,24 @@ use std::process::{Command, Output, Stdio};
 use common::system::{Look, worker_program};
 use net::{Architecture, Device, Network, NetworkSettings, NetworkShape, PolicyHead, Trunk};
 use shared::encoding::Encoding;
+use shared::encoding::dama::{DamaEncoding, PolicyCoding};
 use shared::encoding::hive::HiveEncoding;
 use shared::encoding::tictactoe::TicTacToeEncoding;
+use shared::game::dama::Dama;
 use shared::game::hive::Hive;
 use shared::game::tictactoe::TicTacToe;
 
+const SETTINGS: NetworkSettings = NetworkSettings {
+    architecture: Architecture::Residual,
+    blocks: 1,
+    filters: 8,
+    trunk: Trunk::Frame,
+    policy_head: PolicyHead::Spatial,
+    value_hidden: 8,
+};
+
 fn network_of<E: Encoding>(encoding: &E, path: &Path, seed: u64) -> String {
-    let (architecture, trunk, policy_head) = (Architecture::Residual, Trunk::Frame, PolicyHead::Spatial);
-    let settings = NetworkSettings { architecture, blocks: 1, filters: 8, trunk, policy_head, value_hidden: 8 };
-    let shape = NetworkShape::new(encoding, settings);
+    let shape = NetworkShape::new(encoding, SETTINGS);
     let network = Network::random(&shape, Device::CPU, seed).expect("a network");
     network.save(path).expect("the file is written");
     path.display().to_string()
@@ -56,13 +65,52 @@ fn networks_meet_each_other_and_random_play() {
 }
 
 #[test]
-fn a_file_that_is_no_network_for_hive_ends_the_match_with_one_line() {
+fn networks_for_draughts_meet_whatever_policy_and_architecture_they_have() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str, coding, architecture, policy_head| {
+        let path = folder.path().join(name);
+        let encoding = DamaEncoding::new(Dama::default(), coding);
+        let settings = NetworkSettings { architecture, policy_head, ..SETTINGS };
+        let network = Network::random(&NetworkShape::new(&encoding, settings), Device::CPU, 1).expect("a network");
+        network.save(&path).expect("the file is written");
+        path.display().to_string()
+    };
+    let plain = file("plain.safetensors", PolicyCoding::Lossless, Architecture::DamaCnn, PolicyHead::Full);
+    let other = file("other.safetensors", PolicyCoding::From4, Architecture::Residual, PolicyHead::Spatial);
+    let games = folder.path().join("games.pdn");
+    let output = play(&[
+        &plain,
+        &other,
+        "--game",
+        "dama",
+        "--simulations",
+        "8",
+        "--games",
+        "4",
+        "--ply-limit",
+        "40",
+        "--out",
+        &text(&games),
+    ]);
+    assert!(output.status.success(), "{}", last_line(&output));
+    let report = String::from_utf8(output.stdout).unwrap();
+    assert!(report.contains("plain-") && report.contains(" of 4 ("), "{report}");
+    let written = std::fs::read_to_string(&games).unwrap();
+    assert_eq!(shared::notation::dama::pdn::read(&written).filter(Result::is_ok).count(), 4);
+}
+
+#[test]
+fn a_file_that_is_no_network_for_the_game_ends_the_match_with_one_line() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("other.safetensors");
     let file = network_of(&TicTacToeEncoding::new(TicTacToe), &path, 1);
     let output = play(&[&file, "random"]);
     assert_eq!(output.status.code(), Some(1));
     assert!(last_line(&output).contains(&format!("network {file}: not one for Hive")), "{}", last_line(&output));
+    let hive = network(&folder.path().join("hive.safetensors"), 1);
+    let output = play(&[&hive, "random", "--game", "dama"]);
+    let expected = format!("evaluator: network {hive}: not one for Italian draughts");
+    assert_eq!((output.status.code(), last_line(&output)), (Some(1), expected));
     std::fs::write(&path, "no network").unwrap();
     let output = play(&["random", &file]);
     assert_eq!(output.status.code(), Some(1));

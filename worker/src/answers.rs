@@ -24,7 +24,7 @@ pub use crate::messages::Evaluations;
 pub struct Asker {
     thread: usize,
     asked_count: u64,
-    frame: u8,
+    spec: GameSpec,
     batches: mpsc::Sender<BatchRequest>,
     inbox: mpsc::Receiver<ToThread>,
     /// Why the stream ended.
@@ -39,7 +39,7 @@ pub enum AnswersError {
     /// Nobody to ask.
     #[error("{0}")]
     Connect(String),
-    /// What is played there cannot be read, or is not Hive.
+    /// What is played there cannot be read.
     #[error("the network's game: {0}")]
     Game(String),
     /// The stream broke.
@@ -54,11 +54,11 @@ pub enum AnswersError {
 /// must go on running.
 ///
 /// # Errors
-/// [`AnswersError`] if it cannot be joined, or does not play Hive.
+/// [`AnswersError`] if it cannot be joined, or plays nothing that is known.
 pub async fn connect(settings: &WorkerSettings, count: usize) -> Result<Vec<Asker>, AnswersError> {
     let joined = join_once(settings, &Identity::new(WorkerKind::Evaluator)).await;
     let connected = joined.map_err(|error| AnswersError::Connect(causes(&error)))?;
-    let frame = frame_of(&connected)?;
+    let spec = spec_of(&connected)?;
     let (batches, requests) = mpsc::channel(count.max(1));
     let (inboxes, ends): (Vec<_>, Vec<_>) = (0..count).map(|_| inbox(1)).unzip();
     let stop = CancellationToken::new();
@@ -76,7 +76,7 @@ pub async fn connect(settings: &WorkerSettings, count: usize) -> Result<Vec<Aske
     let asker = |(thread, inbox)| Asker {
         thread,
         asked_count: 0,
-        frame,
+        spec: spec.clone(),
         batches: batches.clone(),
         inbox,
         end: end.clone(),
@@ -85,19 +85,16 @@ pub async fn connect(settings: &WorkerSettings, count: usize) -> Result<Vec<Aske
     Ok(ends.into_iter().enumerate().map(asker).collect())
 }
 
-fn frame_of(connected: &Connected) -> Result<u8, AnswersError> {
+fn spec_of(connected: &Connected) -> Result<GameSpec, AnswersError> {
     let spec = connected.join.game.as_ref().ok_or(WireError::Missing("game")).and_then(game_spec_from_proto);
-    match spec.map_err(|error| AnswersError::Game(error.to_string()))? {
-        GameSpec::Hive { frame, .. } => Ok(frame),
-        other => Err(AnswersError::Game(format!("{other:?} is not Hive"))),
-    }
+    spec.map_err(|error| AnswersError::Game(error.to_string()))
 }
 
 impl Asker {
-    /// Returns the frame in which the network sees Hive.
+    /// Returns the game, as the network sees it.
     #[must_use]
-    pub const fn frame(&self) -> u8 {
-        self.frame
+    pub const fn spec(&self) -> &GameSpec {
+        &self.spec
     }
 
     /// Has all leaves in `batch` evaluated and empties it. Blocks; must not be called on a tokio thread.

@@ -8,12 +8,12 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context;
 use runtime::exit::UsageError;
+use shared::encoding::Shown;
 use shared::search::{MoveReport, Proof, Search};
 
 use crate::games::StartOptions;
 use crate::player::PlayerOptions;
 use crate::settings::Settings;
-use crate::shown::Shown;
 use crate::think::think;
 
 /// Searches one position and shows what it thinks of the moves.

@@ -44,7 +44,7 @@ pub fn run(options: &LadderOptions) -> anyhow::Result<()> {
     if let [first, second] = &options.add[..] {
         matches::play([first, second], &options.play, Some(&options.run_dir))?;
     }
-    let matches = store.matches(&options.play.game_type().to_string())?;
+    let matches = store.matches(&options.play.game()?.type_name())?;
     exit::print(&table(&matches)).context("write to stdout")
 }
 

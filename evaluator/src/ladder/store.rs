@@ -36,7 +36,7 @@ CREATE TABLE IF NOT EXISTS ladder_matches (
 /// What makes a match the same match again.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MatchKey {
-    /// UHP game type.
+    /// UHP game type of Hive, or the name of another game.
     pub game_type: String,
     /// Random plies before the players begin.
     pub opening_plies: u32,

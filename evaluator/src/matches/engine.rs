@@ -90,7 +90,7 @@ impl EngineMover {
     }
 }
 
-impl Mover for EngineMover {
+impl Mover<Hive> for EngineMover {
     /// Starts the engine and hears its greeting.
     fn start(&mut self) -> Result<(), Stop> {
         if self.process.as_mut().is_some_and(|process| !process.has_ended()) {
@@ -106,7 +106,7 @@ impl Mover for EngineMover {
         Ok(())
     }
 
-    fn begin(&mut self, opening: &Opening<'_>, _: u64) -> Result<(), Stop> {
+    fn begin(&mut self, opening: &Opening<'_, Hive>, _: u64) -> Result<(), Stop> {
         self.start()?;
         let wait_max = self.bounds.answer_wait_max;
         self.ask(&format!("newgame {}", self.hive.rules().game_type), wait_max)?;

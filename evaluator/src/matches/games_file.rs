@@ -1,14 +1,14 @@
-//! The games of a match as files: UHP GameStrings, one a line, and beside them a table of who played and how it ended.
+//! The games of a match as files: UHP GameStrings, one a line, or PDN, and beside them a table of who played and how it
+//! ended.
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use shared::game::hive::{Hive, HiveRules};
-use shared::game::{Outcome, Side, Value};
-use shared::notation::{self, PlayedGame};
+use shared::game::{Game, Outcome, Side, Value};
 
+use super::game::MatchGame;
 use super::play::{Ending, FinishedGame};
 
 /// Two files, opened before the first game is played.
@@ -32,10 +32,15 @@ impl GamesFile {
     ///
     /// # Errors
     /// What the system says.
-    pub fn write(mut self, hive: &Hive, names: &[String; 2], games: &[FinishedGame]) -> anyhow::Result<()> {
+    pub fn write<G: MatchGame>(
+        mut self,
+        rules: &G,
+        names: &[String; 2],
+        games: &[FinishedGame<G>],
+    ) -> anyhow::Result<()> {
         writeln!(self.table, "game\tpair\twhite\tblack\tresult\tplies\topening_plies\tending\tvalues")?;
         for game in games {
-            writeln!(self.games, "{}", game_string(hive, game))?;
+            self.games.write_all(rules.game_text(sides(names, game), game).as_bytes())?;
             writeln!(self.table, "{}", table_line(names, game))?;
         }
         self.games.flush().context("write the games")?;
@@ -47,35 +52,21 @@ fn create(path: &Path) -> anyhow::Result<BufWriter<File>> {
     File::create(path).map(BufWriter::new).with_context(|| format!("--out: create {}", path.display()))
 }
 
-/// Returns the game with the result of the match, whatever its last position says.
-fn game_string(hive: &Hive, game: &FinishedGame) -> String {
-    let ending = match game.ending {
-        Ending::QueenSurrounded => notation::Ending::QueenSurrounded,
-        Ending::Repetition => notation::Ending::Repetition,
-        Ending::PlyLimit | Ending::Forfeit(..) => notation::Ending::Stated,
-    };
-    PlayedGame {
-        rules: HiveRules { ply_limit: u32::MAX, repetition_draw: false, ..*hive.rules() },
-        moves: game.moves.clone(),
-        outcome: Some(game.outcome),
-        ending,
-        stated_outcome: None,
-        remarks: vec![],
-    }
-    .to_game_string()
+/// Returns the names of White and Black.
+fn sides<'a, G: Game>(names: &'a [String; 2], game: &FinishedGame<G>) -> [&'a str; 2] {
+    let first_is_black = usize::from(game.planned.first_side == Side::Black);
+    [&names[first_is_black], &names[1 - first_is_black]]
 }
 
-fn table_line(names: &[String; 2], game: &FinishedGame) -> String {
-    let first_is_black = usize::from(game.planned.first_side == Side::Black);
-    let (white, black) = (&names[first_is_black], &names[1 - first_is_black]);
+fn table_line<G: Game>(names: &[String; 2], game: &FinishedGame<G>) -> String {
+    let [white, black] = sides(names, game);
     let result = match game.outcome {
         Outcome::Win(Side::White) => "white",
         Outcome::Win(Side::Black) => "black",
         Outcome::Draw => "draw",
     };
     let ending = match &game.ending {
-        Ending::QueenSurrounded => "queen surrounded".to_owned(),
-        Ending::Repetition => "repetition".to_owned(),
+        Ending::Rules(ending) => (*ending).to_owned(),
         Ending::PlyLimit => "ply limit".to_owned(),
         Ending::Forfeit(side, reason) => format!("{side:?} forfeits: {reason}"),
     };

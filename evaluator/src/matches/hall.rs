@@ -1,5 +1,6 @@
 //! Where the games of a match are played, many at once: a thread for each board, and players for each thread.
 
+use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, SyncSender, sync_channel};
 use std::time::{Duration, Instant};
@@ -7,13 +8,13 @@ use std::time::{Duration, Instant};
 use anyhow::Context;
 use indicatif::ProgressBar;
 use shared::game::Side;
-use shared::game::hive::Hive;
 use shared::search::SearchSettings;
 use tokio::runtime::Handle;
 use tokio_util::sync::CancellationToken;
 use tracing::{info, warn};
 
-use super::engine::{EngineBounds, EngineMover};
+use super::engine::EngineBounds;
+use super::game::MatchGame;
 use super::mover::{Mover, RandomMover, RolloutMover, Stop};
 use super::network::{NetworkServer, ServeSettings};
 use super::plan::PlannedGame;
@@ -37,55 +38,55 @@ pub struct HallSettings {
 }
 
 /// The two players at each board.
-type Seats = [Box<dyn Mover + Send>; 2];
+type Seats<G> = [Box<dyn Mover<G> + Send>; 2];
 
 /// Boards with their players, ready to play.
-pub struct Hall {
-    hive: Hive,
-    seats: Vec<Seats>,
+pub struct Hall<G: MatchGame> {
+    game: G,
+    seats: Vec<Seats<G>>,
     stop: CancellationToken,
     /// Networks end when the last game is over.
     _servers: Vec<Option<NetworkServer>>,
 }
 
-impl Hall {
+impl<G: MatchGame> Hall<G> {
     /// Starts whatever programs the players need.
     ///
     /// # Errors
     /// In one line, if one of them cannot be started.
     pub fn open(
-        hive: Hive,
+        game: G,
         players: &[Player; 2],
         settings: HallSettings,
         tokio: &Handle,
         stop: &CancellationToken,
     ) -> anyhow::Result<Self> {
-        let mut servers = start_networks(&hive, players, &settings, tokio, stop)?;
+        let mut servers = start_networks(&game, players, &settings, tokio, stop)?;
         let mut seats = vec![];
         for _ in 0..settings.games_at_once {
             let mut seat = |index: usize| {
                 let server = servers.get_mut(index).and_then(Option::as_mut);
-                mover(hive, &players[index], &settings, server, stop)
+                mover(&game, &players[index], &settings, server, stop)
             };
             seats.push([seat(0)?, seat(1)?]);
         }
         seats.first_mut().map_or(Ok(()), |seats| start(seats, players))?;
-        Ok(Self { hive, seats, stop: stop.clone(), _servers: servers })
+        Ok(Self { game, seats, stop: stop.clone(), _servers: servers })
     }
 
     /// Plays all games, or those that are finished when the match is stopped. Returns them in their order.
     ///
     /// # Errors
     /// The first failure that is no player's fault; the games then end at once.
-    pub fn play(mut self, games: &[PlannedGame]) -> anyhow::Result<Vec<FinishedGame>> {
+    pub fn play(mut self, games: &[PlannedGame<G>]) -> anyhow::Result<Vec<FinishedGame<G>>> {
         let next = AtomicUsize::new(0);
-        let (hive, stop) = (self.hive, self.stop.child_token());
+        let (game, stop) = (&self.game, self.stop.child_token());
         let (sender, results) = sync_channel(self.seats.len());
         let mut finished = vec![];
         let mut failure = None;
         std::thread::scope(|scope| {
             for seats in self.seats.drain(..) {
-                let board = Board { hive, games, next: &next, stop: &stop, results: sender.clone() };
+                let board = Board { game, games, next: &next, stop: &stop, results: sender.clone() };
                 scope.spawn(move || board.play(seats));
             }
             drop(sender);
@@ -112,23 +113,23 @@ impl Hall {
 }
 
 /// One thread's share of the match.
-struct Board<'a> {
-    hive: Hive,
-    games: &'a [PlannedGame],
+struct Board<'a, G: MatchGame> {
+    game: &'a G,
+    games: &'a [PlannedGame<G>],
     next: &'a AtomicUsize,
     stop: &'a CancellationToken,
-    results: SyncSender<anyhow::Result<FinishedGame>>,
+    results: SyncSender<anyhow::Result<FinishedGame<G>>>,
 }
 
-impl Board<'_> {
+impl<G: MatchGame> Board<'_, G> {
     /// Plays one game after the other until none is left.
-    fn play(&self, [mut first, mut second]: Seats) {
+    fn play(&self, [mut first, mut second]: Seats<G>) {
         while let Some(planned) = self.games.get(self.next.fetch_add(1, Ordering::Relaxed)) {
-            let movers: [&mut dyn Mover; 2] = match planned.first_side {
+            let movers: [&mut dyn Mover<G>; 2] = match planned.first_side {
                 Side::White => [&mut *first, &mut *second],
                 Side::Black => [&mut *second, &mut *first],
             };
-            let Some(result) = play(&self.hive, planned, movers, self.stop).transpose() else { return };
+            let Some(result) = play(self.game, planned, movers, self.stop).transpose() else { return };
             if self.results.send(result).is_err() {
                 return;
             }
@@ -151,7 +152,7 @@ impl Teller {
         Self { bar, told_at: Instant::now(), game_count }
     }
 
-    fn tell(&mut self, finished: &[FinishedGame]) {
+    fn tell<G: MatchGame>(&mut self, finished: &[FinishedGame<G>]) {
         let is_due = self.told_at.elapsed() >= PROGRESS_INTERVAL;
         if self.bar.is_hidden() && !is_due {
             return;
@@ -167,7 +168,7 @@ impl Teller {
     }
 }
 
-fn tell_forfeit(game: &FinishedGame) {
+fn tell_forfeit<G: MatchGame>(game: &FinishedGame<G>) {
     if let Ending::Forfeit(side, reason) = &game.ending {
         let loser = if *side == game.planned.first_side { "A" } else { "B" };
         warn!(game = game.planned.index + 1, loser, ?side, reason, "game forfeited");
@@ -175,8 +176,8 @@ fn tell_forfeit(game: &FinishedGame) {
 }
 
 /// Starts a server for each player that is a network.
-fn start_networks(
-    hive: &Hive,
+fn start_networks<G: MatchGame>(
+    game: &G,
     players: &[Player; 2],
     settings: &HallSettings,
     tokio: &Handle,
@@ -184,45 +185,44 @@ fn start_networks(
 ) -> anyhow::Result<Vec<Option<NetworkServer>>> {
     let start = |player: &Player| {
         let file = player.network_file()?;
-        let game_type = hive.rules().game_type;
-        Some(NetworkServer::start(&settings.serve, file, game_type, settings.games_at_once, (tokio, stop)))
+        let arguments = game.serve_arguments();
+        Some(NetworkServer::start(&settings.serve, file, &arguments, settings.games_at_once, (tokio, stop)))
     };
     players.iter().map(|player| start(player).transpose()).collect()
 }
 
-fn mover(
-    hive: Hive,
+fn mover<G: MatchGame>(
+    game: &G,
     player: &Player,
     settings: &HallSettings,
     server: Option<&mut NetworkServer>,
     stop: &CancellationToken,
-) -> anyhow::Result<Box<dyn Mover + Send>> {
+) -> anyhow::Result<Box<dyn Mover<G> + Send>> {
     let eyes = || {
         let asker = server.and_then(NetworkServer::take_asker);
-        asker.map(|asker| NetworkEyes::new(hive, asker)).context("there are fewer askers than boards")
+        let eyes = NetworkEyes::new(game, asker.context("there are fewer askers than boards")?);
+        eyes.with_context(|| format!("network {}", player.network_file().unwrap_or(Path::new("")).display()))
     };
     // As in the gate.
     let search = |count| SearchSettings::default().for_match(count);
     Ok(match player {
-        Player::Random => Box::new(RandomMover::new(hive)),
-        Player::Rollouts { simulation_count } => Box::new(RolloutMover::new(hive, *simulation_count)),
+        Player::Random => Box::new(RandomMover::new(game.clone())),
+        Player::Rollouts { simulation_count } => Box::new(RolloutMover::new(game.clone(), *simulation_count)),
         Player::Uniform { simulation_count } => {
             // Nothing is gained by choosing leaves before the answers are in.
             let settings = SearchSettings { leaves_per_game: 1, ..search(*simulation_count) };
-            Box::new(SearchMover::new(hive, settings, Uniform::default()))
+            Box::new(SearchMover::new(game.clone(), settings, Uniform::default()))
         }
         Player::Network { simulation_count, .. } => {
-            Box::new(SearchMover::new(hive, search(*simulation_count), eyes()?))
+            Box::new(SearchMover::new(game.clone(), search(*simulation_count), eyes()?))
         }
-        Player::Policy { .. } => Box::new(PolicyMover::new(hive, eyes()?)),
-        Player::Engine { command, limit } => {
-            Box::new(EngineMover::new(hive, command, *limit, settings.bounds, stop.clone()))
-        }
+        Player::Policy { .. } => Box::new(PolicyMover::new(game.clone(), eyes()?)),
+        Player::Engine { command, limit } => game.clone().engine(command, *limit, settings.bounds, stop.clone())?,
     })
 }
 
 /// Starts the players of one board: what never runs is a mistake of the user, not a match of lost games.
-fn start(seats: &mut Seats, players: &[Player; 2]) -> anyhow::Result<()> {
+fn start<G: MatchGame>(seats: &mut Seats<G>, players: &[Player; 2]) -> anyhow::Result<()> {
     for (mover, player) in seats.iter_mut().zip(players) {
         match mover.start() {
             Ok(()) => {}

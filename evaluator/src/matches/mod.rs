@@ -1,10 +1,11 @@
 //! `evaluator match`: two players, paired openings, a score with its interval, and all games as text.
 //!
-//! `player` tells who plays, `plan` which games there are, `hall` plays many of them at once, `play` one; `mover`,
+//! `game` tells what is played, `player` who plays, `plan` which games there are, `hall` plays many of them at once, `play` one; `mover`,
 //! `searcher` and `engine` are the kinds of players, `network` and `process` the programs behind them; `result` and
 //! `games_file` tell what came of it.
 
 mod engine;
+mod game;
 mod games_file;
 mod hall;
 mod mover;
@@ -25,6 +26,7 @@ use runtime::{logging, shutdown};
 use tracing::{info, warn};
 
 use crate::ladder::{LadderStore, StoredMatch};
+use game::{ChosenGame, MatchGame};
 use games_file::GamesFile;
 use hall::Hall;
 use result::MatchResult;
@@ -56,7 +58,8 @@ const EXAMPLES: &str = "\
 Examples:
   evaluator match random mcts:100 --games 20
   evaluator match run/networks/network-000007.safetensors run/networks/network-000001.safetensors --simulations 100
-  evaluator match best.safetensors 'uhp:nokamute uhp' --depth 2 --games 20 --out games.uhp";
+  evaluator match best.safetensors 'uhp:nokamute uhp' --depth 2 --games 20 --out games.uhp
+  evaluator match best.safetensors mcts:400 --game dama --simulations 100 --out games.pdn";
 
 /// Plays the match, and prints what came of it.
 ///
@@ -72,6 +75,18 @@ pub fn run(options: &MatchOptions) -> anyhow::Result<()> {
 /// Players that are none ([`UsageError`]); programs that cannot be started; a network that stops answering; a match
 /// that was stopped before its last game.
 pub fn play(texts: [&str; 2], options: &PlayOptions, run_dir: Option<&Path>) -> anyhow::Result<()> {
+    match options.game()? {
+        ChosenGame::Hive(hive) => play_game(&hive, texts, options, run_dir),
+        ChosenGame::Dama(dama) => play_game(&dama, texts, options, run_dir),
+    }
+}
+
+fn play_game<G: MatchGame>(
+    game: &G,
+    texts: [&str; 2],
+    options: &PlayOptions,
+    run_dir: Option<&Path>,
+) -> anyhow::Result<()> {
     let players = options.players(texts)?;
     let names = [players[0].name()?, players[1].name()?];
     let log = logging::LogSettings { filter: options.log.clone(), ..logging::LogSettings::default() };
@@ -81,13 +96,12 @@ pub fn play(texts: [&str; 2], options: &PlayOptions, run_dir: Option<&Path>) -> 
     let ladder = run_dir.map(LadderStore::open).transpose()?;
     let tokio = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
     let stop = tokio.block_on(async { shutdown::on_signals() }).context("listen for signals")?;
-    let hive = options.hive();
-    let games = plan::plan(&hive, options.games as usize, options.opening_plies, options.seed)?;
+    let games = plan::plan(game, options.games as usize, options.opening_plies, options.seed)?;
     let settings = options.hall_settings(&players);
     info!(a = names[0], b = names[1], games = games.len(), at_once = settings.games_at_once, "match begins");
-    let finished = Hall::open(hive, &players, settings, tokio.handle(), &stop)?.play(&games)?;
+    let finished = Hall::open(game.clone(), &players, settings, tokio.handle(), &stop)?.play(&games)?;
     if let Some(out) = out {
-        out.write(&hive, &names, &finished)?;
+        out.write(game, &names, &finished)?;
     }
     let result = MatchResult::new(&finished);
     exit::print(&result.report(&names)).context("write to stdout")?;
@@ -105,5 +119,5 @@ fn record(
         warn!(player = players[0], "a player against itself tells nothing: the match is not kept");
         return Ok(());
     }
-    ladder.record(&StoredMatch { players, score: result.score() }, &options.key())
+    ladder.record(&StoredMatch { players, score: result.score() }, &options.key(&options.game()?))
 }

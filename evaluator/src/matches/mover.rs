@@ -2,12 +2,11 @@
 
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
-use shared::game::hive::{Hive, Move, Position};
 use shared::game::{Game, Value};
 use shared::search::{RolloutSearch, RolloutSettings};
 
 /// One side of one game at a time.
-pub trait Mover {
+pub trait Mover<G: Game> {
     /// Starts whatever the player needs, if it does not run yet.
     ///
     /// # Errors
@@ -19,17 +18,17 @@ pub trait Mover {
     ///
     /// # Errors
     /// [`Stop`].
-    fn begin(&mut self, opening: &Opening<'_>, seed: u64) -> Result<(), Stop>;
+    fn begin(&mut self, opening: &Opening<'_, G>, seed: u64) -> Result<(), Stop>;
     /// Chooses a move in `position`, which goes on.
     ///
     /// # Errors
     /// [`Stop`].
-    fn choose(&mut self, position: &Position) -> Result<Move, Stop>;
+    fn choose(&mut self, position: &G::Position) -> Result<G::Move, Stop>;
     /// Hears of a move, its own or the opponent's; `before` is the position in which it was made.
     ///
     /// # Errors
     /// [`Stop`].
-    fn observe(&mut self, before: &Position, mv: Move) -> Result<(), Stop>;
+    fn observe(&mut self, before: &G::Position, mv: G::Move) -> Result<(), Stop>;
     /// Returns what it expected of the game when it last chose a move, if it thinks in numbers.
     fn value(&self) -> Option<Value> {
         None
@@ -37,12 +36,11 @@ pub trait Mover {
 }
 
 /// The plies before the players begin, and where they lead to.
-#[derive(Debug)]
-pub struct Opening<'a> {
+pub struct Opening<'a, G: Game> {
     /// The moves as people write them.
     pub texts: &'a [String],
     /// The position after them.
-    pub position: Position,
+    pub position: G::Position,
 }
 
 /// Why a player has no move.
@@ -57,63 +55,64 @@ pub enum Stop {
 }
 
 /// Plays any legal move.
-pub struct RandomMover {
-    hive: Hive,
+pub struct RandomMover<G: Game> {
+    game: G,
     random: Pcg64Mcg,
-    moves: Vec<Move>,
+    moves: Vec<G::Move>,
 }
 
-impl RandomMover {
+impl<G: Game> RandomMover<G> {
     /// Makes the player.
-    pub fn new(hive: Hive) -> Self {
-        Self { hive, random: Pcg64Mcg::seed_from_u64(0), moves: vec![] }
+    pub fn new(game: G) -> Self {
+        Self { game, random: Pcg64Mcg::seed_from_u64(0), moves: vec![] }
     }
 }
 
-impl Mover for RandomMover {
-    fn begin(&mut self, _: &Opening<'_>, seed: u64) -> Result<(), Stop> {
+impl<G: Game> Mover<G> for RandomMover<G> {
+    fn begin(&mut self, _: &Opening<'_, G>, seed: u64) -> Result<(), Stop> {
         self.random = Pcg64Mcg::seed_from_u64(seed);
         Ok(())
     }
 
-    fn choose(&mut self, position: &Position) -> Result<Move, Stop> {
+    fn choose(&mut self, position: &G::Position) -> Result<G::Move, Stop> {
         self.moves.clear();
-        self.hive.legal_moves(position, &mut self.moves);
+        self.game.legal_moves(position, &mut self.moves);
         Ok(self.moves[self.random.random_range(0..self.moves.len())])
     }
 
-    fn observe(&mut self, _: &Position, _: Move) -> Result<(), Stop> {
+    fn observe(&mut self, _: &G::Position, _: G::Move) -> Result<(), Stop> {
         Ok(())
     }
 }
 
 /// UCB1 with random rollouts.
-pub struct RolloutMover {
-    hive: Hive,
+pub struct RolloutMover<G: Game> {
+    game: G,
     settings: RolloutSettings,
-    search: RolloutSearch<Hive>,
+    search: RolloutSearch<G>,
 }
 
-impl RolloutMover {
+impl<G: Game> RolloutMover<G> {
     /// Makes the player.
-    pub fn new(hive: Hive, simulation_count: u32) -> Self {
+    pub fn new(game: G, simulation_count: u32) -> Self {
         let settings = RolloutSettings { simulation_count, ..RolloutSettings::default() };
-        Self { hive, settings, search: RolloutSearch::new(hive, settings, 0) }
+        let search = RolloutSearch::new(game.clone(), settings, 0);
+        Self { game, settings, search }
     }
 }
 
-impl Mover for RolloutMover {
-    fn begin(&mut self, _: &Opening<'_>, seed: u64) -> Result<(), Stop> {
-        self.search = RolloutSearch::new(self.hive, self.settings, seed);
+impl<G: Game> Mover<G> for RolloutMover<G> {
+    fn begin(&mut self, _: &Opening<'_, G>, seed: u64) -> Result<(), Stop> {
+        self.search = RolloutSearch::new(self.game.clone(), self.settings, seed);
         Ok(())
     }
 
-    fn choose(&mut self, position: &Position) -> Result<Move, Stop> {
+    fn choose(&mut self, position: &G::Position) -> Result<G::Move, Stop> {
         let chosen = self.search.choose_move(position);
         chosen.ok_or_else(|| Stop::Failed(anyhow::anyhow!("asked for a move after the end of the game")))
     }
 
-    fn observe(&mut self, _: &Position, _: Move) -> Result<(), Stop> {
+    fn observe(&mut self, _: &G::Position, _: G::Move) -> Result<(), Stop> {
         Ok(())
     }
 }

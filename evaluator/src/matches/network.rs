@@ -5,7 +5,6 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
-use shared::game::hive::GameType;
 use tokio::runtime::Handle;
 use tokio_util::sync::CancellationToken;
 use tracing::info;
@@ -50,12 +49,12 @@ impl NetworkServer {
     pub fn start(
         settings: &ServeSettings,
         file: &Path,
-        game_type: GameType,
+        game_arguments: &[String],
         asker_count: usize,
         (tokio, stop): (&Handle, &CancellationToken),
     ) -> anyhow::Result<Self> {
         let mut command = Command::new(&settings.program);
-        command.arg("serve").arg("--network").arg(file).arg("--type").arg(game_type.to_string());
+        command.arg("serve").arg("--network").arg(file).args(game_arguments);
         command.args(["--device", &settings.device, "--threads", &settings.threads.to_string()]);
         let started = Process::start(&file.display().to_string(), command, stop.clone());
         let missing = "networks are answered by the program `learner`: build it, or name it with --learner-program";

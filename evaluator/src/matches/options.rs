@@ -4,9 +4,10 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use runtime::exit::UsageError;
-use shared::game::hive::{GameType, Hive, HiveRules};
+use shared::game::hive::GameType;
 
 use super::engine::EngineBounds;
+use super::game::{ChosenGame, GameName};
 use super::hall::HallSettings;
 use super::network::ServeSettings;
 use super::player::{Defaults, EngineLimit, Player};
@@ -36,9 +37,12 @@ pub struct PlayOptions {
     /// How much later than its time an engine's move may come.
     #[arg(long, value_name = "TIME", default_value = "2s", value_parser = humantime::parse_duration)]
     time_margin: Duration,
-    /// UHP game type.
-    #[arg(long = "type", value_name = "TYPE", default_value = "Base+MLP")]
-    game_type: GameType,
+    /// The game.
+    #[arg(long, value_enum, default_value = "hive")]
+    game: GameName,
+    /// UHP game type, of Hive; Base+MLP if nothing is said.
+    #[arg(long = "type", value_name = "TYPE")]
+    game_type: Option<GameType>,
     /// Random plies that both games of a pair start with.
     #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u32).range(0..=100))]
     pub(super) opening_plies: u32,
@@ -51,7 +55,7 @@ pub struct PlayOptions {
     /// Games played at once; by default 32, with outside engines one for each core.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
     games_at_once: Option<u32>,
-    /// File for the games, UHP GameStrings one a line; FILE.tsv beside it tells who played and how each ended.
+    /// File for the games, UHP GameStrings one a line, or PDN; FILE.tsv beside it tells who played and how each ended.
     #[arg(long, value_name = "FILE")]
     pub(super) out: Option<PathBuf>,
     /// The program `learner`, which computes networks; by default the one beside this program.
@@ -69,9 +73,12 @@ pub struct PlayOptions {
 }
 
 impl PlayOptions {
-    /// Returns the expansions in play.
-    pub const fn game_type(&self) -> GameType {
-        self.game_type
+    /// Returns the game by the rules of the match.
+    ///
+    /// # Errors
+    /// [`UsageError`] for an option that belongs to another game.
+    pub fn game(&self) -> Result<ChosenGame, UsageError> {
+        ChosenGame::new(self.game, self.game_type, self.ply_limit)
     }
 
     /// Reads the two players.
@@ -85,16 +92,10 @@ impl PlayOptions {
         Ok([player(texts[0])?, player(texts[1])?])
     }
 
-    /// Returns the game by the rules of the match.
-    pub(super) fn hive(&self) -> Hive {
-        let defaults = HiveRules::default();
-        Hive::new(HiveRules { game_type: self.game_type, ply_limit: self.ply_limit, ..defaults })
-    }
-
-    /// Returns what makes another match the same again.
-    pub(super) fn key(&self) -> MatchKey {
+    /// Returns what makes another match of `game` the same again.
+    pub(super) fn key(&self, game: &ChosenGame) -> MatchKey {
         MatchKey {
-            game_type: self.game_type.to_string(),
+            game_type: game.type_name(),
             opening_plies: self.opening_plies,
             ply_limit: self.ply_limit,
             seed: self.seed,

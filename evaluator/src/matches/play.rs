@@ -1,19 +1,17 @@
 //! One game: the arbiter asks the players in turn and knows the rules.
 
-use shared::game::hive::{Hive, Move, Position};
 use shared::game::{Game, Outcome, Side, Value};
 use tokio_util::sync::CancellationToken;
 
+use super::game::MatchGame;
 use super::mover::{Mover, Opening, Stop};
 use super::plan::PlannedGame;
 
 /// How a game ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Ending {
-    /// A queen or both are surrounded.
-    QueenSurrounded,
-    /// The third occurrence of a position.
-    Repetition,
+    /// As the rules say: one of [`MatchGame::ENDINGS`].
+    Rules(&'static str),
     /// The ply limit.
     PlyLimit,
     /// This side lost, for this reason.
@@ -22,11 +20,11 @@ pub enum Ending {
 
 /// A game that is over.
 #[derive(Debug, Clone)]
-pub struct FinishedGame {
+pub struct FinishedGame<G: Game> {
     /// Which one.
-    pub planned: PlannedGame,
+    pub planned: PlannedGame<G>,
     /// All moves, the opening included.
-    pub moves: Vec<Move>,
+    pub moves: Vec<G::Move>,
     /// What the mover expected at each of them, if it thinks in numbers.
     pub values: Vec<Option<Value>>,
     /// Who won.
@@ -39,19 +37,19 @@ pub struct FinishedGame {
 ///
 /// # Errors
 /// What makes it impossible to go on with the match.
-pub fn play(
-    hive: &Hive,
-    planned: &PlannedGame,
-    mut movers: [&mut dyn Mover; 2],
+pub fn play<G: MatchGame>(
+    game: &G,
+    planned: &PlannedGame<G>,
+    mut movers: [&mut dyn Mover<G>; 2],
     stop: &CancellationToken,
-) -> anyhow::Result<Option<FinishedGame>> {
+) -> anyhow::Result<Option<FinishedGame<G>>> {
     let mut played = Played { moves: planned.opening.to_vec(), values: vec![None; planned.opening.len()] };
-    let result = play_on(hive, planned, &mut movers, &mut played, stop);
+    let result = play_on(game, planned, &mut movers, &mut played, stop);
     let Played { moves, values } = played;
     let finish = |outcome, ending| Ok(Some(FinishedGame { planned: planned.clone(), moves, values, outcome, ending }));
     match result {
-        Ok(position) => match hive.outcome(&position) {
-            Some(outcome) => finish(outcome, ending_of(hive, &position)),
+        Ok(position) => match game.outcome(&position) {
+            Some(outcome) => finish(outcome, ending_of(game, &position)),
             None => Ok(None),
         },
         Err((side, Stop::Forfeit(reason))) => finish(Outcome::Win(side.opponent()), Ending::Forfeit(side, reason)),
@@ -61,32 +59,32 @@ pub fn play(
 }
 
 /// What was played so far.
-struct Played {
-    moves: Vec<Move>,
+struct Played<G: Game> {
+    moves: Vec<G::Move>,
     values: Vec<Option<Value>>,
 }
 
 /// Plays until the game is over or the match is to stop; tells whose fault it is otherwise.
-fn play_on(
-    hive: &Hive,
-    planned: &PlannedGame,
-    movers: &mut [&mut dyn Mover; 2],
-    played: &mut Played,
+fn play_on<G: Game>(
+    game: &G,
+    planned: &PlannedGame<G>,
+    movers: &mut [&mut dyn Mover<G>; 2],
+    played: &mut Played<G>,
     stop: &CancellationToken,
-) -> Result<Position, (Side, Stop)> {
-    let (texts, mut position) = shared::notation::uhp::format_moves(hive, &played.moves);
+) -> Result<G::Position, (Side, Stop)> {
+    let (texts, mut position) = format_moves(game, &played.moves);
     let opening = Opening { texts: &texts, position: position.clone() };
     for side in [Side::White, Side::Black] {
         movers[side.index()].begin(&opening, planned.seed_of(side)).map_err(|stop| (side, stop))?;
     }
-    while hive.outcome(&position).is_none() && !stop.is_cancelled() {
-        let side = hive.side_to_move(&position);
+    while game.outcome(&position).is_none() && !stop.is_cancelled() {
+        let side = game.side_to_move(&position);
         let mv = movers[side.index()].choose(&position).map_err(|stop| (side, stop))?;
         let before = position.clone();
-        hive.play(&mut position, mv);
+        game.play(&mut position, mv);
         played.moves.push(mv);
         played.values.push(movers[side.index()].value());
-        if hive.outcome(&position).is_some() {
+        if game.outcome(&position).is_some() {
             // Nobody has to agree that the game is over.
             break;
         }
@@ -97,13 +95,17 @@ fn play_on(
     Ok(position)
 }
 
-fn ending_of(hive: &Hive, position: &Position) -> Ending {
-    let is_surrounded = [Side::White, Side::Black].iter().any(|side| position.queen_neighbour_count(*side) == 6);
-    if is_surrounded {
-        Ending::QueenSurrounded
-    } else if hive.is_cut_off(position) {
-        Ending::PlyLimit
-    } else {
-        Ending::Repetition
-    }
+/// Returns the texts of legal moves from the start of a game, and the position after them.
+fn format_moves<G: Game>(game: &G, moves: &[G::Move]) -> (Vec<String>, G::Position) {
+    let mut position = game.initial_position();
+    let format = |mv: &G::Move| {
+        let text = game.format_move(&position, *mv);
+        game.play(&mut position, *mv);
+        text
+    };
+    (moves.iter().map(format).collect(), position)
+}
+
+fn ending_of<G: MatchGame>(game: &G, position: &G::Position) -> Ending {
+    if game.is_cut_off(position) { Ending::PlyLimit } else { Ending::Rules(game.ending(position)) }
 }

@@ -2,9 +2,10 @@
 
 use std::fmt::Write;
 
-use shared::game::{Outcome, Side};
+use shared::game::{Game, Outcome, Side};
 use shared::gate::{GateScore, Interval};
 
+use super::game::MatchGame;
 use super::play::{Ending, FinishedGame};
 
 /// The result of a match, seen from the first player.
@@ -15,8 +16,8 @@ pub struct MatchResult {
     /// Pairs by the half points that it won in them, 0 to 4.
     pub pairs: [u32; 5],
     ply_count: u64,
-    surrounded_count: u32,
-    repetition_count: u32,
+    /// Games by how the rules ended them.
+    endings: Vec<(&'static str, u32)>,
     ply_limit_count: u32,
     /// Games lost for a reason, of the first and of the second player.
     forfeits: [Vec<(usize, String)>; 2],
@@ -24,8 +25,9 @@ pub struct MatchResult {
 
 impl MatchResult {
     /// Counts games, which must be in their order.
-    pub fn new(games: &[FinishedGame]) -> Self {
-        let mut result = Self::default();
+    pub fn new<G: MatchGame>(games: &[FinishedGame<G>]) -> Self {
+        let endings = G::ENDINGS.iter().map(|ending| (*ending, 0)).collect();
+        let mut result = Self { endings, ..Self::default() };
         for game in games {
             result.count(game);
         }
@@ -47,7 +49,7 @@ impl MatchResult {
         }
     }
 
-    fn count(&mut self, game: &FinishedGame) {
+    fn count<G: MatchGame>(&mut self, game: &FinishedGame<G>) {
         let first_side = game.planned.first_side;
         let score = &mut self.by_side[first_side.index()];
         match half_points(game) {
@@ -57,8 +59,9 @@ impl MatchResult {
         }
         self.ply_count += game.moves.len() as u64;
         match &game.ending {
-            Ending::QueenSurrounded => self.surrounded_count += 1,
-            Ending::Repetition => self.repetition_count += 1,
+            Ending::Rules(ending) => {
+                self.endings.iter_mut().filter(|(known, _)| known == ending).for_each(|(_, count)| *count += 1);
+            }
             Ending::PlyLimit => self.ply_limit_count += 1,
             Ending::Forfeit(side, reason) => {
                 let forfeits = &mut self.forfeits[usize::from(*side != first_side)];
@@ -83,11 +86,9 @@ impl MatchResult {
         let mean_plies = self.ply_count as f64 / f64::from(count.max(1));
         let _ = writeln!(text, "plies a game {mean_plies:.1}");
         let [of_a, of_b] = self.forfeits.each_ref().map(Vec::len);
-        let _ = writeln!(
-            text,
-            "endings      queen surrounded: {}, repetition: {}, ply limit: {}, forfeits of A: {of_a}, of B: {of_b}",
-            self.surrounded_count, self.repetition_count, self.ply_limit_count
-        );
+        let by_rules = self.endings.iter().map(|(ending, count)| format!("{ending}: {count}, ")).collect::<String>();
+        let limit = self.ply_limit_count;
+        let _ = writeln!(text, "endings      {by_rules}ply limit: {limit}, forfeits of A: {of_a}, of B: {of_b}");
         for (name, forfeits) in ["A", "B"].iter().zip(&self.forfeits) {
             for (number, reason) in forfeits {
                 let _ = writeln!(text, "  game {number} lost by {name}: {reason}");
@@ -100,7 +101,7 @@ impl MatchResult {
 }
 
 /// Returns what the first player got, 0 to 2 half points.
-pub fn half_points(game: &FinishedGame) -> usize {
+pub fn half_points<G: Game>(game: &FinishedGame<G>) -> usize {
     match game.outcome {
         Outcome::Draw => 1,
         Outcome::Win(side) if side == game.planned.first_side => 2,

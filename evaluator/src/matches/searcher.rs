@@ -1,8 +1,7 @@
 //! Players that search as the gate does, with a network or without, and the raw policy of a network.
 
-use shared::encoding::Encoding;
-use shared::encoding::hive::HiveEncoding;
-use shared::game::hive::{Hive, Move, Position};
+use anyhow::Context;
+use shared::encoding::{Encoding, Shown};
 use shared::game::{Game, Value};
 use shared::search::{LeafId, Request, Search, SearchSettings};
 use shared::wire::LeafBatchBuilder;
@@ -11,20 +10,20 @@ use worker::answers::{Asker, Evaluations};
 use super::mover::{Mover, Opening, Stop};
 
 /// Answers the leaves of a search.
-pub trait Answer {
+pub trait Answer<G: Game> {
     /// Expands all `leaves`, in their order.
     ///
     /// # Errors
     /// [`Stop::Failed`] if there is no answer.
-    fn answer(&mut self, search: &mut Search<Hive>, leaves: &[LeafId]) -> Result<(), Stop>;
+    fn answer(&mut self, search: &mut Search<G>, leaves: &[LeafId]) -> Result<(), Stop>;
 }
 
 /// Holds every move for equally good and every position for even.
 #[derive(Debug, Default)]
 pub struct Uniform(Vec<f32>);
 
-impl Answer for Uniform {
-    fn answer(&mut self, search: &mut Search<Hive>, leaves: &[LeafId]) -> Result<(), Stop> {
+impl<G: Game> Answer<G> for Uniform {
+    fn answer(&mut self, search: &mut Search<G>, leaves: &[LeafId]) -> Result<(), Stop> {
         for leaf in leaves {
             self.0.clear();
             self.0.resize(search.leaf_moves(*leaf).len(), 1.0);
@@ -35,22 +34,26 @@ impl Answer for Uniform {
 }
 
 /// Asks a network of another process.
-pub struct NetworkEyes {
-    encoding: HiveEncoding,
+pub struct NetworkEyes<G: Shown> {
+    encoding: G::Encoding,
     asker: Asker,
     batch: LeafBatchBuilder,
     packed: Vec<u8>,
     policy_indices: Vec<u16>,
 }
 
-impl NetworkEyes {
-    /// Makes one that sees `hive` in the frame of the network.
-    pub fn new(hive: Hive, asker: Asker) -> Self {
-        let encoding = HiveEncoding::new(hive, asker.frame());
-        Self { encoding, asker, batch: LeafBatchBuilder::default(), packed: vec![], policy_indices: vec![] }
+impl<G: Shown> NetworkEyes<G> {
+    /// Makes one that sees `game` as the network does.
+    ///
+    /// # Errors
+    /// If the network plays another game.
+    pub fn new(game: &G, asker: Asker) -> anyhow::Result<Self> {
+        let view = G::view_of(asker.spec()).with_context(|| format!("not one for {}", G::NAME))?;
+        let (batch, packed, policy_indices) = (LeafBatchBuilder::default(), vec![], vec![]);
+        Ok(Self { encoding: game.encoding(view), asker, batch, packed, policy_indices })
     }
 
-    fn add(&mut self, position: &Position, moves: &[Move]) -> Result<(), Stop> {
+    fn add(&mut self, position: &G::Position, moves: &[G::Move]) -> Result<(), Stop> {
         self.packed.clear();
         self.policy_indices.clear();
         self.encoding.pack(position, &mut self.packed);
@@ -63,8 +66,8 @@ impl NetworkEyes {
     }
 }
 
-impl Answer for NetworkEyes {
-    fn answer(&mut self, search: &mut Search<Hive>, leaves: &[LeafId]) -> Result<(), Stop> {
+impl<G: Shown> Answer<G> for NetworkEyes<G> {
+    fn answer(&mut self, search: &mut Search<G>, leaves: &[LeafId]) -> Result<(), Stop> {
         for leaf in leaves {
             self.add(search.leaf_position(*leaf), search.leaf_moves(*leaf))?;
         }
@@ -80,30 +83,30 @@ impl Answer for NetworkEyes {
 }
 
 /// Searches each move, and keeps its tree from ply to ply.
-pub struct SearchMover<A> {
-    hive: Hive,
+pub struct SearchMover<G: Game, A> {
+    game: G,
     settings: SearchSettings,
     answer: A,
-    search: Option<Search<Hive>>,
+    search: Option<Search<G>>,
     leaves: Vec<LeafId>,
     value: Option<Value>,
 }
 
-impl<A: Answer> SearchMover<A> {
+impl<G: Game, A: Answer<G>> SearchMover<G, A> {
     /// Makes the player.
-    pub fn new(hive: Hive, settings: SearchSettings, answer: A) -> Self {
-        Self { hive, settings, answer, search: None, leaves: vec![], value: None }
+    pub fn new(game: G, settings: SearchSettings, answer: A) -> Self {
+        Self { game, settings, answer, search: None, leaves: vec![], value: None }
     }
 }
 
-impl<A: Answer> Mover for SearchMover<A> {
-    fn begin(&mut self, opening: &Opening<'_>, seed: u64) -> Result<(), Stop> {
-        let search = Search::new(self.hive, opening.position.clone(), self.settings.clone(), seed);
+impl<G: Game, A: Answer<G>> Mover<G> for SearchMover<G, A> {
+    fn begin(&mut self, opening: &Opening<'_, G>, seed: u64) -> Result<(), Stop> {
+        let search = Search::new(self.game.clone(), opening.position.clone(), self.settings.clone(), seed);
         self.search = Some(search.map_err(|error| Stop::Failed(error.into()))?);
         Ok(())
     }
 
-    fn choose(&mut self, _: &Position) -> Result<Move, Stop> {
+    fn choose(&mut self, _: &G::Position) -> Result<G::Move, Stop> {
         let Some(search) = &mut self.search else { return Err(not_begun()) };
         while !search.is_done() {
             select_leaves(search, self.settings.leaves_per_game, &mut self.leaves);
@@ -115,7 +118,7 @@ impl<A: Answer> Mover for SearchMover<A> {
         Ok(search.choose_move())
     }
 
-    fn observe(&mut self, _: &Position, mv: Move) -> Result<(), Stop> {
+    fn observe(&mut self, _: &G::Position, mv: G::Move) -> Result<(), Stop> {
         self.search.as_mut().ok_or_else(not_begun)?.play(mv);
         Ok(())
     }
@@ -126,7 +129,7 @@ impl<A: Answer> Mover for SearchMover<A> {
 }
 
 /// Descends until so many leaves are awaited, or no more can be handed out.
-fn select_leaves(search: &mut Search<Hive>, count: u32, leaves: &mut Vec<LeafId>) {
+fn select_leaves<G: Game>(search: &mut Search<G>, count: u32, leaves: &mut Vec<LeafId>) {
     leaves.clear();
     while leaves.len() < count as usize {
         match search.select_leaf() {
@@ -142,28 +145,28 @@ fn not_begun() -> Stop {
 }
 
 /// Plays the move that the network holds for likeliest, of equals the first.
-pub struct PolicyMover {
-    hive: Hive,
-    eyes: NetworkEyes,
-    moves: Vec<Move>,
+pub struct PolicyMover<G: Shown> {
+    game: G,
+    eyes: NetworkEyes<G>,
+    moves: Vec<G::Move>,
     value: Option<Value>,
 }
 
-impl PolicyMover {
+impl<G: Shown> PolicyMover<G> {
     /// Makes the player.
-    pub fn new(hive: Hive, eyes: NetworkEyes) -> Self {
-        Self { hive, eyes, moves: vec![], value: None }
+    pub fn new(game: G, eyes: NetworkEyes<G>) -> Self {
+        Self { game, eyes, moves: vec![], value: None }
     }
 }
 
-impl Mover for PolicyMover {
-    fn begin(&mut self, _: &Opening<'_>, _: u64) -> Result<(), Stop> {
+impl<G: Shown> Mover<G> for PolicyMover<G> {
+    fn begin(&mut self, _: &Opening<'_, G>, _: u64) -> Result<(), Stop> {
         Ok(())
     }
 
-    fn choose(&mut self, position: &Position) -> Result<Move, Stop> {
+    fn choose(&mut self, position: &G::Position) -> Result<G::Move, Stop> {
         self.moves.clear();
-        self.hive.legal_moves(position, &mut self.moves);
+        self.game.legal_moves(position, &mut self.moves);
         self.eyes.add(position, &self.moves)?;
         let evaluations = self.eyes.ask()?;
         self.value = evaluations.values.first().copied().map(Value::new);
@@ -171,7 +174,7 @@ impl Mover for PolicyMover {
         best.map(|(mv, _)| *mv).ok_or_else(not_begun)
     }
 
-    fn observe(&mut self, _: &Position, _: Move) -> Result<(), Stop> {
+    fn observe(&mut self, _: &G::Position, _: G::Move) -> Result<(), Stop> {
         Ok(())
     }
 

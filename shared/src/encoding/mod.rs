@@ -6,11 +6,13 @@
 pub mod dama;
 pub mod hive;
 mod input;
+mod shown;
 pub mod tictactoe;
 
 use crate::game::Game;
 
 pub use input::{NetworkInput, TrainingBatch};
+pub use shown::{Shown, game_of_network};
 
 /// Shape of the input planes of one position: C x H x W.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
