@@ -3,14 +3,12 @@
 
 mod common;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use common::system::{Look, Process, System};
-use common::{encoding, run_row};
-use learner::store::Store;
+use common::{check_finished_games, encoding};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
-use shared::record::replay;
 
 const STEPS: i64 = 60;
 const GATE_GAMES: i64 = 40;
@@ -147,22 +145,10 @@ fn check_store(killed: Killed) {
         assert_eq!(last.finished.get(game_id), Some(result), "game {game_id}");
     }
     assert_eq!(look.number("SELECT count(*) FROM games WHERE state = 'quarantined'"), 0);
-    check_finished_games(&system, &last);
+    let finished = check_finished_games(&encoding(), &system.run_dir());
+    assert_eq!(finished.len(), last.finished.len());
     check_training(&look);
     check_gates(&look);
-}
-
-/// Finished games are numbered without a gap, and each replays to its result.
-fn check_finished_games(system: &System, last: &Seen) {
-    let numbers: BTreeSet<i64> = last.finished.values().map(|(number, _)| *number).collect();
-    assert_eq!(numbers, (1..=last.finished.len() as i64).collect(), "finish numbers");
-    let store = Store::open(&system.run_dir(), &run_row()).expect("the store opens");
-    let reader = store.reader().expect("a reader");
-    for game_id in last.finished.keys() {
-        let game = reader.game(*game_id as u64).expect("the plies have no gap").expect("the game is there");
-        let replayed = replay(&encoding(), &game.record).expect("the game replays");
-        assert_eq!(replayed.outcome, game.result.map(|result| result.outcome), "game {game_id}");
-    }
 }
 
 /// Each training step is counted once, and each iteration begins where the last ended.

@@ -1,8 +1,8 @@
 //! `evaluator match`: two players, paired openings, a score with its interval, and all games as text.
 //!
-//! `game` tells what is played, `player` who plays, `plan` which games there are, `hall` plays many of them at once, `play` one; `mover`,
-//! `searcher` and `engine` are the kinds of players, `network` and `process` the programs behind them; `result` and
-//! `games_file` tell what came of it.
+//! `game` tells what is played, `player` who plays, `plan` which games there are, `hall` plays many of them at once,
+//! `play` one; `mover`, `searcher` and `engine` are the kinds of players, `network` and `process` the programs behind
+//! them; `result` and `games_file` tell what came of it.
 
 mod engine;
 mod game;

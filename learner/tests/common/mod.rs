@@ -4,20 +4,21 @@
 pub mod system;
 pub mod truth;
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use learner::games::{GameRegistry, Lease, PlyStatus, RegistryLimits, SelfPlayPlan};
 use learner::replay::{SharedReplay, rebuild};
-use learner::store::{GameKind, RunRow, Store};
+use learner::store::{GameKind, Reader, RunRow, Store, StoredGame};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 use shared::encoding::Encoding;
 use shared::encoding::tictactoe::TicTacToeEncoding;
 use shared::game::Game;
 use shared::game::tictactoe::TicTacToe;
-use shared::record::{PlyRecord, PolicyTarget};
+use shared::record::{PlyRecord, PolicyTarget, replay};
 use shared::search::SearchSettings;
 use shared::wire::ReportedPly;
 
@@ -142,6 +143,24 @@ pub fn random_game<E: Encoding>(encoding: &E, lease: &Lease) -> Vec<ReportedPly>
         game.play(&mut position, mv);
     }
     plies
+}
+
+/// Checks that the finished games of a run are numbered without a gap, have all their plies, and each replay to their
+/// result. Returns them.
+pub fn check_finished_games<E: Encoding>(encoding: &E, run_dir: &Path) -> Vec<StoredGame> {
+    let reader = Reader::of_run(run_dir).expect("the store opens");
+    let kinds = [GameKind::SelfPlay, GameKind::Gate].into_iter();
+    let game_ids = kinds.flat_map(|kind| reader.finished_game_ids(kind).expect("readable"));
+    let games: Vec<StoredGame> = game_ids
+        .map(|game_id| reader.game(game_id).expect("the plies have no gap").expect("the game is there"))
+        .collect();
+    let numbers: BTreeSet<u64> = games.iter().filter_map(|game| game.finish_number).collect();
+    assert_eq!(numbers, (1..=games.len() as u64).collect(), "finish numbers");
+    for game in &games {
+        let replayed = replay(encoding, &game.record).expect("the game replays");
+        assert_eq!(replayed.outcome, game.result.map(|result| result.outcome), "game {}", game.game.game_id);
+    }
+    games
 }
 
 /// Reports, and returns the statuses.

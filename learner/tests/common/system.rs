@@ -18,6 +18,7 @@ const TAIL_LINES: usize = 40;
 /// A run directory and the settings of its learner.
 pub struct System {
     dir: tempfile::TempDir,
+    preset: PathBuf,
     settings: Vec<String>,
     address: String,
     process_count: u32,
@@ -26,9 +27,14 @@ pub struct System {
 impl System {
     /// Makes a run of tic-tac-toe as the shipped preset has it, but for `settings` (`key=value`).
     pub fn new(settings: &[&str]) -> Self {
+        Self::of("tictactoe", settings)
+    }
+
+    /// Makes a run as the shipped preset of this name has it, but for `settings`.
+    pub fn of(name: &str, settings: &[&str]) -> Self {
         let dir = tempfile::tempdir().expect("a temporary directory");
         let settings = settings.iter().map(|&setting| setting.to_owned()).collect();
-        Self { dir, settings, address: "127.0.0.1:0".to_owned(), process_count: 0 }
+        Self { dir, preset: preset_named(name), settings, address: "127.0.0.1:0".to_owned(), process_count: 0 }
     }
 
     /// Returns the run directory.
@@ -43,7 +49,7 @@ impl System {
 
     /// Returns the command that starts the learner.
     pub fn learner_command(&self, flags: &[&str]) -> Command {
-        let mut command = learner_command(&preset());
+        let mut command = learner_command(&self.preset);
         command.arg("--run-dir").arg(self.run_dir()).args(["--listen", &self.address]);
         for setting in &self.settings {
             command.args(["--set", setting]);
@@ -98,9 +104,13 @@ impl System {
     }
 }
 
-/// Returns the path of the shipped preset.
+/// Returns the path of the shipped preset for tic-tac-toe.
 pub fn preset() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../config/tictactoe.toml")
+    preset_named("tictactoe")
+}
+
+fn preset_named(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../config/{name}.toml"))
 }
 
 /// Returns the command that starts a learner with this configuration file.
