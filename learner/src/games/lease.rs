@@ -69,11 +69,11 @@ impl<E: Encoding> GameRegistry<E> {
         if new_games.is_empty() {
             return Ok(answer);
         }
-        let game_ids: Vec<u64> = new_games.iter().map(|game| game.game_id).collect();
-        for (new_game, search) in new_games.iter().zip(self.search_of_plan(&inner)) {
-            answer.leases.push(self.insert_leased(&mut inner, new_game.clone(), search, worker_id, now));
+        let game_ids: Vec<u64> = new_games.iter().map(|(game, _)| game.game_id).collect();
+        for (new_game, search) in &new_games {
+            answer.leases.push(self.insert_leased(&mut inner, new_game.clone(), search.clone(), worker_id, now));
         }
-        let ack = self.store.submit(new_games.into_iter().map(Change::CreateGame).collect());
+        let ack = self.store.submit(new_games.into_iter().map(|(game, _)| Change::CreateGame(game)).collect());
         drop(inner);
         let result = ack.and_then(crate::store::Ack::wait);
         self.end_creation(&game_ids, result.is_ok());
@@ -132,19 +132,21 @@ impl<E: Encoding> GameRegistry<E> {
             .collect()
     }
 
-    /// Makes up to `count` new self-play games, as far as plan and limit allow.
-    fn new_self_play_games(&self, inner: &mut Inner<E>, count: usize) -> Vec<NewGame> {
+    /// Makes up to `count` new self-play games, as far as plan and limit allow, and says how each is searched.
+    fn new_self_play_games(&self, inner: &mut Inner<E>, count: usize) -> Vec<(NewGame, SearchSettings)> {
         let Some(plan) = inner.self_play.clone() else { return Vec::new() };
         let open_count = inner.games.values().filter(|game| game.game.kind == GameKind::SelfPlay).count();
         let planned = plan.game_count_max.map_or(u64::MAX, |max| max.saturating_sub(inner.planned_game_count));
         let count = (count as u64).min(planned).min(self.limits.open_games_max.saturating_sub(open_count) as u64);
-        let settings = serde_json::to_string(&plan.search).expect("plain numbers can be written as JSON");
         let first = inner.last_game_id + 1;
         inner.last_game_id += count;
         inner.planned_game_count += count;
         let new_game = |game_id| {
             let seed = mix_seed(self.run_seed, game_id);
-            NewGame {
+            let start = start_of(self.encoding.game(), seed, plan.endgame_share);
+            let search = plan.search_from(start.as_deref());
+            let settings = serde_json::to_string(&search).expect("plain numbers can be written as JSON");
+            let game = NewGame {
                 game_id,
                 kind: GameKind::SelfPlay,
                 iteration: plan.iteration,
@@ -153,16 +155,13 @@ impl<E: Encoding> GameRegistry<E> {
                 white_network_id: 0,
                 black_network_id: 0,
                 seed,
-                settings: settings.clone(),
-                start: start_of(self.encoding.game(), seed, plan.endgame_share),
+                settings,
+                start,
                 opening: Vec::new(),
-            }
+            };
+            (game, search)
         };
         (first..first + count).map(new_game).collect()
-    }
-
-    fn search_of_plan(&self, inner: &Inner<E>) -> impl Iterator<Item = SearchSettings> + use<E> {
-        std::iter::repeat(inner.self_play.as_ref().map(|plan| plan.search.clone()).unwrap_or_default())
     }
 
     /// Puts a new game among the open ones, leased, while it is on its way to the disk.

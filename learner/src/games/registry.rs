@@ -48,6 +48,15 @@ pub struct SelfPlayPlan {
     pub game_count_max: Option<u64>,
 }
 
+impl SelfPlayPlan {
+    /// Returns how a game from this start is searched. A random endgame is variety enough: it is played as the last
+    /// plies of a whole game are, or every endgame would be lost and won by what the temperature throws away.
+    pub(super) fn search_from(&self, start: Option<&str>) -> SearchSettings {
+        let temperature_plies = if start.is_some() { 0 } else { self.search.temperature_plies };
+        SearchSettings { temperature_plies, ..self.search.clone() }
+    }
+}
+
 /// Why the registry could not do what was asked.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum RegistryError {
