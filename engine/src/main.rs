@@ -58,12 +58,12 @@ fn main() -> ExitCode {
     let cli: Cli = runtime::exit::parse();
     runtime::exit::run("alveare", || {
         let mut out = std::io::stdout().lock();
-        match cli.command {
+        runtime::exit::unless_reader_has_gone(match cli.command {
             Command::Analyse(options) => analyse::run(&options, &mut out),
             Command::Dama(options) => hub::run(&options, BufReader::new(std::io::stdin()), &mut out),
             Command::Perft(options) => perft::run(&options, &mut out),
             Command::Uhp(options) => uhp::run(&options, &mut std::io::stdin().lock(), &mut out),
             Command::Verify(options) => verify::run(&options, &mut out),
-        }
+        })
     })
 }

@@ -6,7 +6,7 @@ use shared::encoding::{MoveCells, NetworkInput};
 use tch::{Kind, Tensor};
 
 use crate::NetError;
-use crate::grid::Grid;
+use crate::grid::{Grid, rows_of};
 use crate::layout::{EMBEDDING, map_count};
 use crate::settings::{NetworkShape, PolicyHead};
 
@@ -124,8 +124,7 @@ impl SpatialIndex {
     }
 
     fn logits(&self, placement_kinds: i64, maps: &Tensor) -> Result<Tensor, NetError> {
-        // `embedding` is `index_select` of rows with a backward that is parallel and the same every time.
-        let rows = |index: &Tensor| Tensor::f_embedding(maps, index, -1, false, false)?.f_to_kind(Kind::Float);
+        let rows = |index: &Tensor| -> Result<Tensor, NetError> { Ok(rows_of(maps, index)?.f_to_kind(Kind::Float)?) };
         let (source, target) = (rows(&self.source)?, rows(&self.target)?);
         let placement = target.f_gather(1, &self.kind.f_unsqueeze(1)?, false)?.f_squeeze_dim(1)?;
         let leaving = source.f_narrow(1, placement_kinds, EMBEDDING)?;

@@ -49,6 +49,19 @@ pub fn print(text: &str) -> std::io::Result<()> {
     }
 }
 
+/// Returns success instead of the failure that nobody reads what is printed any more, as after `| head -1`. For
+/// programs that write to nothing but stdout and files.
+///
+/// # Errors
+/// Every other failure.
+pub fn unless_reader_has_gone(result: anyhow::Result<()>) -> anyhow::Result<()> {
+    let is_closed = |cause: &std::io::Error| cause.kind() == std::io::ErrorKind::BrokenPipe;
+    match result {
+        Err(error) if error.chain().any(|cause| cause.downcast_ref().is_some_and(is_closed)) => Ok(()),
+        result => result,
+    }
+}
+
 /// Returns the one line that tells a person why `program` failed.
 #[must_use]
 pub fn line(program: &str, error: &anyhow::Error) -> String {
@@ -71,6 +84,13 @@ mod tests {
         let error = Err::<(), _>(anyhow::anyhow!("no such\nfile")).context("open store").unwrap_err();
         assert_eq!(line("learner", &error), "learner: open store: no such file");
         assert_eq!(code(&error), 1);
+    }
+
+    #[test]
+    fn a_reader_that_has_gone_is_no_failure() {
+        let failed = |kind| Err(anyhow::Error::from(std::io::Error::from(kind)).context("print"));
+        assert!(unless_reader_has_gone(failed(std::io::ErrorKind::BrokenPipe)).is_ok());
+        assert!(unless_reader_has_gone(failed(std::io::ErrorKind::StorageFull)).is_err());
     }
 
     #[test]

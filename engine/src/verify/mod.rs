@@ -51,12 +51,18 @@ pub type Checked = Result<(), (usize, String)>;
 /// Checks all facts of all files.
 ///
 /// # Errors
-/// If a fact failed, a file cannot be read, or nobody reads what is printed.
+/// If a fact failed, a file cannot be read or has none, or nobody reads what is printed.
 pub fn run(options: &Options, out: &mut impl Write) -> anyhow::Result<()> {
     let (mut passed_count, mut failed_count) = (0_u64, 0_u64);
     for file in &options.files {
         let text = std::fs::read_to_string(file).with_context(|| format!("read {}", file.display()))?;
-        for checked in options.game.check_facts(&text) {
+        let facts = options.game.check_facts(&text);
+        anyhow::ensure!(
+            !facts.is_empty(),
+            "{}: no facts in it; `alveare verify --help` shows what they look like",
+            file.display()
+        );
+        for checked in facts {
             match checked {
                 Ok(()) => passed_count += 1,
                 Err((line, difference)) => {
@@ -84,6 +90,14 @@ fn expect<T: PartialEq + std::fmt::Debug>(what: &str, found: &T, expected: &T) -
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_file_without_facts_is_no_proof() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let options = Options { game: GameName::Hive, files: vec![file.path().to_owned()] };
+        let error = run(&options, &mut Vec::new()).unwrap_err().to_string();
+        assert!(error.contains(": no facts in it"), "{error}");
+    }
 
     #[test]
     fn files_are_counted_and_shown() {
