@@ -115,7 +115,8 @@ impl GameVisitor for Reload<'_, '_> {
         let games = random_games(&encoding, if is_test_mode() { 20 } else { GAME_COUNT });
         fill(&encoding, &store, &games, self.position_count, run_dir.path());
         self.bencher.bench_local(|| {
-            let (buffer, report) = rebuild(&encoding, &store, self.position_count, u64::MAX).expect("rebuilt");
+            let (buffer, report) =
+                rebuild(&encoding, &store, ReplayBuffer::new(self.position_count), u64::MAX).expect("rebuilt");
             assert_eq!((buffer.position_count(), report.quarantined_count), (self.position_count, 0));
         });
     }

@@ -15,9 +15,10 @@ use shared::encoding::Encoding;
 use shared::game::Game;
 use shared::game::catalog::{GameSpec, GameVisitor};
 use shared::gate::GateSettings;
+use shared::record::ValueTarget;
 use shared::search::SearchSettings;
 
-use crate::pretrain::PretrainConfig;
+use crate::offline::OfflineConfig;
 
 /// Everything a run is told.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -40,7 +41,9 @@ pub struct LearnerConfig {
     /// How the network learns.
     pub training: TrainingConfig,
     /// How it learns from people's games before self-play.
-    pub pretrain: PretrainConfig,
+    pub pretrain: OfflineConfig,
+    /// How it learns from data sets, without self-play.
+    pub offline: OfflineConfig,
     /// What it learns from.
     pub replay: ReplayConfig,
     /// When to warn.
@@ -221,8 +224,38 @@ pub struct TrainingConfig {
     pub weight_decay: f64,
     /// Weight of the value error beside the policy's cross-entropy.
     pub value_loss_weight: f64,
+    /// What the value learns from a game.
+    pub value_target: ValueTargetKind,
+    /// Share of the rest of the game against the next search's value (`td`).
+    pub value_target_lambda: f32,
+    /// Share of the search's value against the outcome (`blend`).
+    pub value_target_weight: f32,
     /// Steps between two checkpoints.
     pub checkpoint_steps: u32,
+}
+
+/// What the value learns from a game.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ValueTargetKind {
+    /// How it ended.
+    Outcome,
+    /// The search's values that followed, then how it ended.
+    Td,
+    /// The search's value of the position, mixed with how it ended.
+    Blend,
+}
+
+impl TrainingConfig {
+    /// Returns the rule by which value targets are made.
+    #[must_use]
+    pub const fn value_target_rule(&self) -> ValueTarget {
+        match self.value_target {
+            ValueTargetKind::Outcome => ValueTarget::Outcome,
+            ValueTargetKind::Td => ValueTarget::Td { lambda: self.value_target_lambda },
+            ValueTargetKind::Blend => ValueTarget::Blend { weight: self.value_target_weight },
+        }
+    }
 }
 
 /// What the network learns from.
@@ -275,7 +308,8 @@ impl LearnerConfig {
         self.gate.search.check().map_err(|error| split_key("gate.search", &error.to_string()))?;
         self.check_counts()?;
         self.check_shares()?;
-        self.pretrain.check()?;
+        self.pretrain.check("pretrain")?;
+        self.offline.check("offline")?;
         self.check_server()
     }
 
@@ -327,6 +361,8 @@ impl LearnerConfig {
             ("gate.promotion_score", self.gate.promotion_score),
             ("training.momentum", self.training.momentum),
             ("training.weight_decay", self.training.weight_decay),
+            ("training.value_target_lambda", f64::from(self.training.value_target_lambda)),
+            ("training.value_target_weight", f64::from(self.training.value_target_weight)),
             ("replay.human_share", self.replay.human_share),
             ("alarms.draw_share_max", self.alarms.draw_share_max),
             ("alarms.cut_off_share_max", self.alarms.cut_off_share_max),

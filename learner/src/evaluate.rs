@@ -12,8 +12,9 @@ use tokio_util::sync::CancellationToken;
 
 use crate::figures::Figures;
 use crate::known_network::KnownNetwork;
-use crate::people::{ReadSettings, SampleSets, SetSettings, Split, encoding_of, make_sets, read_games, tell_dropped};
-use crate::pretrain::{measure, percent};
+use crate::offline::{measure, percent};
+use crate::people::{PeopleSets, ReadSettings, SetSettings, encoding_of, make_sets, read_games, tell_dropped};
+use crate::split::Split;
 
 /// Threads that make batches for the network.
 const BATCH_THREADS: usize = 1;
@@ -83,22 +84,22 @@ pub fn evaluate(args: &EvaluateArgs) -> anyhow::Result<()> {
     let held_out_share = if args.held_out { args.held_out_share } else { 1.0 };
     let split = Split { seed: args.seed, held_out_share };
     let sets = make_sets(&encoding, &read.games, SetSettings { split, decided_only: false });
-    anyhow::ensure!(sets.counts.held_out_games > 0, "games: none of {} to measure with", args.game_type);
+    anyhow::ensure!(sets.samples.held_out_games > 0, "games: none of {} to measure with", args.game_type);
     let spinner = logging::spinner();
-    spinner.set_message(format!("{} positions", sets.held_out.position_count()));
-    let figures = measure(&network, &encoding, &sets.held_out, BATCH_THREADS, &CancellationToken::new())?;
+    spinner.set_message(format!("{} positions", sets.samples.held_out.position_count()));
+    let figures = measure(&network, &encoding, &sets.samples.held_out, BATCH_THREADS, &CancellationToken::new())?;
     spinner.finish_and_clear();
     let figures = figures.context("stopped")?;
     print(args, &sets, read.dropped.len() as u64, &figures)
 }
 
-fn print(args: &EvaluateArgs, sets: &SampleSets, dropped_count: u64, figures: &Figures) -> anyhow::Result<()> {
+fn print(args: &EvaluateArgs, sets: &PeopleSets, dropped_count: u64, figures: &Figures) -> anyhow::Result<()> {
     let [top1, top3, top5] = figures.top_shares();
-    let counts = sets.counts;
+    let left_out = sets.left_out;
     let report = Report {
         network: args.network.display().to_string(),
-        games: counts.held_out_games,
-        left_out_games: dropped_count + counts.other_type_games + counts.undecided_games,
+        games: sets.samples.held_out_games,
+        left_out_games: dropped_count + left_out.other_type_games + left_out.undecided_games,
         positions: figures.position_count,
         top1,
         top3,

@@ -7,8 +7,8 @@ use clap::{Parser, Subcommand};
 use learner::config::LearnerConfig;
 use learner::data::{ExportArgs, InfoArgs};
 use learner::evaluate::EvaluateArgs;
-use learner::pretrain::PretrainArgs;
-use learner::{data, evaluate, inquire, pretrain, run, serve};
+use learner::offline::{PretrainArgs, TrainArgs};
+use learner::{data, evaluate, inquire, offline, run, serve};
 use runtime::auth::Token;
 use runtime::config::{ConfigArgs, Sources, to_toml};
 use runtime::{exit, logging, shutdown};
@@ -23,6 +23,7 @@ use tracing::info;
         learner --config config/hive-4090.toml --set run.seed=7    change single keys\n  \
         learner status --learner http://127.0.0.1:50051            ask a learner how far it is\n  \
         learner pretrain --preset hive-cpu --games DIR             learn from people's games first\n  \
+        learner train --preset tictactoe --data FILE               learn from a data set\n  \
         learner data-info run                                      tell what the games of a run are like\n\n\
         Exit codes: 0 after a clean stop, 1 after a failure, 64 for wrong usage or configuration.\n\
         Environment: ALVEARE_LEARNER__SECTION__KEY sets section.key, below flags and above the file."
@@ -63,13 +64,15 @@ enum Command {
     Status(inquire::Target),
     /// Learns from people's games: the network that a run may start from.
     Pretrain(PretrainArgs),
+    /// Learns from data sets, for any game: the network that a run may start from.
+    Train(TrainArgs),
     /// Measures how well a network foresees games of people.
     Evaluate(EvaluateArgs),
     /// Answers leaves with one network, for a program on this machine that plays games of its own.
     Serve(serve::ServeOptions),
-    /// Tells what the games of a run, or of people, are like.
+    /// Tells what the games of a run, of data sets, or of people, are like.
     DataInfo(InfoArgs),
-    /// Writes the games of a run, or of people, as UHP strings and as tensors.
+    /// Writes the games of a run, or of people, as UHP strings, as tensors, and as data sets.
     Export(ExportArgs),
 }
 
@@ -78,7 +81,8 @@ fn main() -> ExitCode {
     exit::run("learner", || match &cli.command {
         Some(Command::Health(target)) => inquire::health(target),
         Some(Command::Status(target)) => inquire::status(target),
-        Some(Command::Pretrain(args)) => pretrain::pretrain(args),
+        Some(Command::Pretrain(args)) => offline::pretrain(args),
+        Some(Command::Train(args)) => offline::train(args),
         Some(Command::Evaluate(args)) => evaluate::evaluate(args),
         Some(Command::Serve(options)) => serve::serve(options),
         Some(Command::DataInfo(args)) => data::info(args),

@@ -20,7 +20,7 @@ use crate::files::RunFiles;
 use crate::games::{GameRegistry, RegistryLimits, mix_seed};
 use crate::inference::{BatchSettings, Evaluator, InferenceHandle, TorchEvaluator};
 use crate::pipeline::{Ended, Narrator, Pipeline};
-use crate::replay::{HumanGames, SharedReplay, rebuild};
+use crate::replay::{HumanGames, ReplayBuffer, SharedReplay, rebuild};
 use crate::services::{InferenceService, RunStatus, Services, WorkersService, serve};
 use crate::store::{DATABASE_FILE, Reader, RunRow, Store};
 use crate::trainer::{TrainerHandle, TrainerParts, check_sha256, first_network};
@@ -190,8 +190,9 @@ fn fill_replay<E: Encoding>(
     // An iteration whose training was cut short must find the window that it had.
     let open = reader.last_iteration()?.filter(|iteration| !iteration.is_finished);
     let window_end = open.and_then(|iteration| iteration.window_finish_number).unwrap_or(u64::MAX);
-    let capacity = u64::from(config.replay.position_count_max);
-    let (buffer, report) = rebuild(encoding, store, capacity, window_end).context("rebuild the replay buffer")?;
+    let buffer = ReplayBuffer::new(u64::from(config.replay.position_count_max))
+        .with_value_target(config.training.value_target_rule());
+    let (buffer, report) = rebuild(encoding, store, buffer, window_end).context("rebuild the replay buffer")?;
     let elapsed = started_at.elapsed().unwrap_or_default();
     info!(
         games = report.game_count,

@@ -99,6 +99,7 @@ fn samples_are_tensors_that_anyone_reads() {
     let tensors = SafeTensors::deserialize(&bytes).expect("tensors");
     let planes = tensors.tensor("planes").expect("planes");
     assert_eq!((planes.shape()[0], &planes.shape()[2..]), (20, &[3, 3][..]));
+    assert_eq!(floats(&tensors, "search_values"), [0.25; 20]);
     let values = floats(&tensors, "value_targets");
     assert_eq!(values[..5], [1.0, -1.0, 1.0, -1.0, 1.0], "White won the first game");
     assert_eq!(values[11..], [0.0; 9]);
@@ -117,6 +118,52 @@ fn samples_are_tensors_that_anyone_reads() {
     let empty = planes.chunks(planes.len() / 20).map(|planes| !planes.contains(&1.0));
     let starts: Vec<usize> = empty.enumerate().filter(|(_, is_empty)| *is_empty).map(|(sample, _)| sample).collect();
     assert_eq!(starts, [0, 5, 11], "each game starts from the empty board");
+}
+
+#[test]
+fn a_data_set_holds_what_the_run_holds() {
+    let run_dir = tictactoe_run();
+    let (file, other) = (run_dir.path().join("a.samples"), run_dir.path().join("b.samples"));
+    let name = |file: &Path| file.to_str().expect("a plain path").to_owned();
+    let written = said("export", &[run_dir.path()], &["--dataset", &name(&file)]);
+    assert_eq!(written, "games 3\ndata set: games 3, samples 20\n");
+    let report = |paths: &[&Path], origin: &str| {
+        let json: Value = serde_json::from_str(&said("data-info", paths, &["--json"])).expect("JSON");
+        json[origin].clone()
+    };
+    assert_eq!(report(&[&file], "data_set"), report(&[run_dir.path()], "self_play"));
+    assert_eq!(report(&[&file], "data_set")["searched_positions"], 20);
+    // Tensors from the data set are those from the run; a data set of data sets is both.
+    let (of_run, of_set) = (run_dir.path().join("run.safetensors"), run_dir.path().join("set.safetensors"));
+    said("export", &[run_dir.path()], &["--samples", &name(&of_run)]);
+    said("export", &[&file], &["--samples", &name(&of_set)]);
+    // The words of the metadata come in any order; the tensors begin behind their room.
+    let tensors = |file: &Path| std::fs::read(file).expect("tensors").split_off(2048);
+    assert!(tensors(&of_run) == tensors(&of_set));
+    said("export", &[&file, &file], &["--dataset", &name(&other)]);
+    let both = report(&[&other], "data_set");
+    assert_eq!((both["games"].as_u64(), both["different_games"].as_u64()), (Some(6), Some(3)));
+    let newest = said("data-info", &[&other], &["--newest", "1", "--json"]);
+    assert!(newest.contains(r#""games":1,"#) && newest.contains(r#""draws":1,"#), "{newest}");
+}
+
+#[test]
+fn a_data_set_that_is_cut_off_gives_what_is_whole() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let file = dir.path().join("a.samples");
+    let game_count = common::searched::write_data_set(&common::encoding(), &file, 2000, 4, 1.0) as u64;
+    let bytes = std::fs::read(&file).expect("the file is there");
+    std::fs::write(&file, &bytes[..bytes.len() * 2 / 3]).expect("a file");
+    let output = learner("data-info", &[&file], &["--json"]);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let json: Value = serde_json::from_str(&text(&output.stdout)).expect("JSON");
+    let found = json["data_set"]["games"].as_u64().expect("a count");
+    assert!(found > 0 && found < game_count, "{found} of {game_count}");
+    let lost = format!("a.samples: {} of {game_count} games and ", game_count - found);
+    assert!(text(&output.stderr).contains(&lost), "{}", text(&output.stderr));
+    assert!(text(&output.stderr).contains("the file ends inside a block"), "{}", text(&output.stderr));
+    std::fs::write(&file, &bytes[..40]).expect("a file");
+    assert!(complaint("data-info", &[&file], &[], 1).contains("cut off inside its header"));
 }
 
 #[test]
@@ -182,6 +229,13 @@ fn wrong_usage_is_told_in_words() {
     assert!(complaint("export", &[path], &[], 64).contains("name what to write"));
     assert!(complaint("export", &[path], &["--games", "games.uhp"], 64).contains("UHP strings are of Hive alone"));
     assert!(complaint("data-info", &[path, path], &[], 64).contains("is a run: name it alone"));
+    let set = path.join("some.samples");
+    said("export", &[path], &["--dataset", set.to_str().expect("a plain path")]);
+    assert!(complaint("data-info", &[&set, path], &[], 64).contains("is no data set"));
+    assert!(complaint("export", &[&set], &["--games", "games.uhp"], 64).contains("a data set holds positions"));
+    let people = path.join("people.uhp");
+    std::fs::write(&people, HIVE_GAMES).expect("a file");
+    assert!(complaint("export", &[&people], &["--dataset", "x.samples"], 64).contains("learner pretrain"));
     let nowhere = path.join("nowhere");
     assert!(complaint("data-info", &[&nowhere], &[], 1).contains("nowhere"));
     let empty = tempfile::tempdir().expect("a directory");

@@ -9,7 +9,7 @@ use common::{
     report, start, start_with,
 };
 use learner::games::{GatePlan, PlyStatus, SelfPlayPlan};
-use learner::replay::{BatchSampler, rebuild, seed_of_step};
+use learner::replay::{BatchSampler, ReplayBuffer, rebuild, seed_of_step};
 use learner::store::{Change, GameKind, GameState, NewNetwork};
 use proptest::prelude::*;
 use shared::encoding::TrainingBatch;
@@ -271,7 +271,7 @@ fn sampling_after_a_restart_is_sampling_as_if_there_was_none() {
     assert_eq!(batches(&learner, window), before);
     drop(learner);
     let learner = start(run_dir.path());
-    let (buffer, report) = rebuild(&encoding(), &learner.store, 20, 3).expect("rebuilt");
+    let (buffer, report) = rebuild(&encoding(), &learner.store, ReplayBuffer::new(20), 3).expect("rebuilt");
     assert_eq!(report.game_count, 6);
     let learner = TicTacToeLearner { replay: learner::replay::SharedReplay::new(buffer).into(), ..learner };
     let window = learner.replay.fix_window(3);

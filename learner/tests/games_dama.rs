@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use common::{Learner, crash_copy, random_game, run_row, start_run};
 use learner::games::{Lease, PlyStatus, SelfPlayPlan};
-use learner::replay::rebuild;
+use learner::replay::{ReplayBuffer, rebuild};
 use learner::store::{GameKind, GameState, RunRow};
 use rusqlite::Connection;
 use shared::encoding::dama::{DamaEncoding, PolicyCoding};
@@ -90,6 +90,6 @@ fn a_game_whose_start_was_damaged_goes_into_quarantine() {
     let reader = learner.store.reader().expect("a reader");
     let state = |game_id| reader.game(game_id).expect("readable").expect("there").state;
     assert_eq!([1, 2, 3].map(state), [GameState::Quarantined, GameState::Quarantined, GameState::Open]);
-    let (buffer, report) = rebuild(&encoding(), &learner.store, 1000, u64::MAX).expect("rebuilt");
+    let (buffer, report) = rebuild(&encoding(), &learner.store, ReplayBuffer::new(1000), u64::MAX).expect("rebuilt");
     assert_eq!((buffer.position_count(), report.quarantined_count), (0, 0), "once is enough");
 }

@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use common::{random_game, start_with};
 use learner::games::{GatePlan, PlyStatus, SelfPlayPlan, random_openings};
-use learner::replay::{BatchSampler, rebuild, seed_of_step};
+use learner::replay::{BatchSampler, ReplayBuffer, rebuild, seed_of_step};
 use learner::store::{Change, GameKind, NewNetwork};
 use shared::encoding::TrainingBatch;
 use shared::encoding::hive::HiveEncoding;
@@ -82,7 +82,8 @@ fn games_of_hive_are_learned_from_and_are_there_after_a_restart() {
         (batch.input.planes, batch.input.policy_indices, batch.policy_targets, batch.value_targets)
     };
     let before = sample(&learner.replay);
-    let (buffer, report) = rebuild(&encoding("Base+MLP"), &learner.store, 1000, u64::MAX).expect("rebuilt");
+    let (buffer, report) =
+        rebuild(&encoding("Base+MLP"), &learner.store, ReplayBuffer::new(1000), u64::MAX).expect("rebuilt");
     assert_eq!((report.game_count, report.quarantined_count), (4, 0));
     assert_eq!(sample(&learner::replay::SharedReplay::new(buffer)), before);
 }

@@ -3,9 +3,8 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use learner::people::{
-    ReadGames, ReadSettings, SetSettings, Split, encoding_of, game_key, make_sets, read_games, samples_of,
-};
+use learner::people::{ReadGames, ReadSettings, SetSettings, encoding_of, game_key, make_sets, read_games, samples_of};
+use learner::split::Split;
 use shared::game::catalog::GameSpec;
 use shared::game::hive::{GameType, HiveRules};
 use shared::notation::{ReadOptions, games};
@@ -100,7 +99,7 @@ fn every_ply_is_a_sample_and_the_outcome_is_the_movers() {
         let made = samples_of(&encoding, &game, outcome);
         assert_eq!((made.samples.len(), made.left_out_count), (game.moves.len(), 0), "the ply limit is not people's");
         let last = made.samples.last().expect("a ply");
-        assert_eq!(last.value_target, made.samples[(made.samples.len() + 1) % 2].value_target);
+        assert_eq!(last.outcome_value, made.samples[(made.samples.len() + 1) % 2].outcome_value);
     }
     // A queen as first piece is no move of a network that may not play it; the plies after it are learned from.
     let queen = games::read("Base+MLP;WhiteWins;Black[2];wQ;bS1 wQ-;wS1 -wQ", options).expect("an old game");
@@ -144,14 +143,15 @@ fn games_that_teach_nothing_are_counted() {
     let games: Vec<_> = games::read_lines(&text, options).map(|game| game.expect("a game")).collect();
     let settings = SetSettings { split: Split { seed: 1, held_out_share: 0.2 }, decided_only: false };
     let sets = make_sets(&encoding, &games, settings);
-    assert_eq!((sets.counts.other_type_games, sets.counts.undecided_games), (1, 1));
-    assert_eq!(sets.counts.training_games + sets.counts.held_out_games, 25);
+    assert_eq!((sets.left_out.other_type_games, sets.left_out.undecided_games), (1, 1));
+    let samples = &sets.samples;
+    assert_eq!(samples.training_games + samples.held_out_games, 25);
     let ply_count: u64 = games[..25].iter().map(|game| u64::from(game.ply_count())).sum();
-    assert_eq!(sets.training.position_count() + sets.held_out.position_count(), ply_count);
+    assert_eq!(samples.training.position_count() + samples.held_out.position_count(), ply_count);
     let decided = make_sets(&encoding, &games, SetSettings { decided_only: true, ..settings });
-    assert_eq!(decided.counts.drawn_games, 1);
-    assert_ne!(decided.sha256, sets.sha256);
-    assert_eq!(make_sets(&encoding, &games, settings).sha256, sets.sha256);
+    assert_eq!(decided.left_out.drawn_games, 1);
+    assert_ne!(decided.samples.sha256(), samples.sha256());
+    assert_eq!(make_sets(&encoding, &games, settings).samples.sha256(), samples.sha256());
     let base = encoding_of(&spec(GameType::default())).expect("Hive");
-    assert_eq!(make_sets(&base, &games, settings).counts.other_type_games, 26);
+    assert_eq!(make_sets(&base, &games, settings).left_out.other_type_games, 26);
 }

@@ -61,7 +61,7 @@ fn a_training_that_is_killed_goes_on_as_if_nothing_had_happened() {
     let dir = tempfile::tempdir().expect("a temporary directory");
     let straight = dir.path().join("straight");
     let log = run_well(pretrain(&straight, &games(), &[]));
-    assert!(log.contains("pretraining done"), "{log}");
+    assert!(log.contains("training done"), "{log}");
     let (network, rows) = result(&straight);
     assert_eq!(rows.len(), 4, "a head and three epochs: {rows:?}");
 
@@ -86,7 +86,7 @@ fn a_training_that_is_killed_goes_on_as_if_nothing_had_happened() {
 
     // Once more: there is nothing left to do, and nothing is done.
     let log = run_well(pretrain(&killed, &games(), &[]));
-    assert!(log.contains("pretraining done") && !log.contains("epoch done"), "{log}");
+    assert!(log.contains("training done") && !log.contains("epoch done"), "{log}");
     assert!(result(&killed) == (network, rows));
 }
 

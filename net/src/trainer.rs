@@ -1,7 +1,8 @@
 //! Training steps: stochastic gradient descent with momentum, written out so that its state can be saved.
 //!
 //! With gradient g (of policy cross-entropy + weight x squared value error), velocity v and weights w:
-//! g' = g + weight_decay x w;  v = momentum x v + g';  w = w - learning_rate x v. That is `torch.optim.SGD`.
+//! g' = g + weight_decay x w;  v = momentum x v + g';  w = w - learning_rate x v. That is `torch.optim.SGD`, each head
+//! being a parameter group of its own.
 
 use serde::{Deserialize, Serialize};
 use shared::encoding::TrainingBatch;
@@ -29,6 +30,10 @@ pub struct TrainingSettings {
     pub value_loss_weight: f64,
     /// The numbers in which a step multiplies. Weights, statistics, losses and velocity are 32 bits always.
     pub precision: Precision,
+    /// Times the learning rate that the weights of the policy head alone are changed with, at least 0.
+    pub policy_rate_scale: f64,
+    /// Times the learning rate that the weights of the value head alone are changed with, at least 0.
+    pub value_rate_scale: f64,
 }
 
 impl Default for TrainingSettings {
@@ -39,6 +44,8 @@ impl Default for TrainingSettings {
             gradient_clip_norm: None,
             value_loss_weight: 1.0,
             precision: Precision::Float32,
+            policy_rate_scale: 1.0,
+            value_rate_scale: 1.0,
         }
     }
 }
@@ -57,8 +64,13 @@ impl TrainingSettings {
         if !(0.0..1.0).contains(&self.weight_decay) {
             return refused("training.weight_decay", self.weight_decay, "in 0..1");
         }
-        if !(0.0..=1e6).contains(&self.value_loss_weight) {
-            return refused("training.value_loss_weight", self.value_loss_weight, "in 0..=1000000");
+        let weights = [
+            ("training.value_loss_weight", self.value_loss_weight),
+            ("training.policy_rate_scale", self.policy_rate_scale),
+            ("training.value_rate_scale", self.value_rate_scale),
+        ];
+        if let Some((key, weight)) = weights.into_iter().find(|(_, weight)| !(0.0..=1e6).contains(weight)) {
+            return refused(key, weight, "in 0..=1000000");
         }
         match self.gradient_clip_norm {
             Some(norm) if !(norm > 0.0 && norm.is_finite()) => refused("training.gradient_clip_norm", norm, "above 0"),
@@ -90,6 +102,8 @@ pub struct Trainer {
     pub(crate) training_step: u64,
     model: Model<NormConvolution>,
     parameters: Vec<Tensor>,
+    /// Times the learning rate of each weight, f32 flat; `None` where it is 1 for all.
+    rate_scales: Option<Tensor>,
 }
 
 /// The targets of a batch on the device, and the way from ragged moves to a table [B, most moves].
@@ -120,7 +134,8 @@ impl Trainer {
     ) -> Result<Self, NetError> {
         settings.check()?;
         let (model, parameters) = network.model(true)?;
-        Ok(Self { network, momentum, settings, training_step, model, parameters })
+        let rate_scales = rate_scales(&network, &settings)?;
+        Ok(Self { network, momentum, settings, training_step, model, parameters, rate_scales })
     }
 
     /// Learns from `batch` once.
@@ -209,9 +224,33 @@ impl Trainer {
         }
         let decay = self.network.weights.f_mul_scalar(self.settings.weight_decay)?;
         let _ = self.momentum.f_mul_scalar_(self.settings.momentum)?.f_add_(&gradient.f_add_(&decay)?)?;
-        let _ = self.network.weights.f_sub_(&self.momentum.f_mul_scalar(learning_rate)?)?;
+        let mut step = self.momentum.f_mul_scalar(learning_rate)?;
+        if let Some(scales) = &self.rate_scales {
+            step = step.f_mul(scales)?;
+        }
+        let _ = self.network.weights.f_sub_(&step)?;
         Ok(())
     }
+}
+
+/// Returns what the learning rate of each weight is multiplied by: one number for each head's own weights, 1 for the
+/// trunk, which both heads share.
+fn rate_scales(network: &Network, settings: &TrainingSettings) -> Result<Option<Tensor>, NetError> {
+    let TrainingSettings { policy_rate_scale, value_rate_scale, .. } = *settings;
+    if (policy_rate_scale, value_rate_scale) == (1.0, 1.0) {
+        return Ok(None);
+    }
+    let slots = &network.layout.weights;
+    let mut scales = Vec::with_capacity(slots.count as usize);
+    for slot in &slots.slots {
+        let scale = match slot.name.split('.').next() {
+            Some("policy") => policy_rate_scale,
+            Some("value") => value_rate_scale,
+            _ => 1.0,
+        };
+        scales.extend(std::iter::repeat_n(scale as f32, slot.count() as usize));
+    }
+    Ok(Some(Tensor::f_from_slice(&scales)?.f_to_device(network.device.0)?))
 }
 
 impl Targets {

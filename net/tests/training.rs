@@ -209,21 +209,54 @@ fn a_long_gradient_is_shortened() {
     };
     let network = Network::random(&shape, Device::CPU, 1).unwrap();
     let mut trainer = Trainer::new(network, settings).unwrap();
-    let weights = |trainer: &Trainer| -> Vec<f32> {
-        let bytes = trainer.checkpoint_bytes(&BTreeMap::new()).unwrap();
-        let file = safetensors::SafeTensors::deserialize(&bytes).unwrap();
-        let (mut names, mut numbers) = (file.names(), Vec::new());
-        names.retain(|name| !name.starts_with("momentum.") && !name.contains("running"));
-        names.sort_unstable();
-        for name in names {
-            let data = file.tensor(name).unwrap();
-            numbers.extend(data.data().chunks(4).map(|chunk| f32::from_le_bytes(chunk.try_into().unwrap())));
-        }
-        numbers
-    };
     let before = weights(&trainer);
     let losses = trainer.step(&batch(&shape, 8, 1), 1.0).unwrap();
     assert!(losses.gradient_norm > 0.1, "{losses:?}");
-    let moved: f32 = before.iter().zip(weights(&trainer)).map(|(a, b)| (a - b) * (a - b)).sum();
-    assert!((moved.sqrt() - 0.01).abs() < 1e-4, "moved by {}", moved.sqrt());
+    let moved = moved(&before, &weights(&trainer), "");
+    assert!((moved - 0.01).abs() < 1e-4, "moved by {moved}");
+}
+
+#[test]
+fn each_head_has_a_learning_rate_of_its_own() {
+    for kind in KINDS {
+        let shape = kind.shape(5);
+        let step = |policy_rate_scale, value_rate_scale| {
+            let settings = TrainingSettings { policy_rate_scale, value_rate_scale, ..TrainingSettings::default() };
+            let network = Network::random(&shape, Device::CPU, 1).unwrap();
+            let mut trainer = Trainer::new(network, settings).unwrap();
+            let before = weights(&trainer);
+            trainer.step(&batch(&shape, 8, 1), 0.1).unwrap();
+            let after = weights(&trainer);
+            ["first.", "policy.", "value."].map(|prefix| moved(&before, &after, prefix))
+        };
+        let [first, policy, value] = step(1.0, 1.0);
+        assert!([first, policy, value].iter().all(|moved| *moved > 0.0), "{kind:?}");
+        let close = |found: [f32; 3], wanted: [f32; 3]| {
+            let is_close = found.iter().zip(wanted).all(|(a, b)| (a - b).abs() < 1e-4 * (1.0 + b));
+            assert!(is_close, "{kind:?}: {found:?}, expected {wanted:?}");
+        };
+        close(step(0.5, 0.0), [first, 0.5 * policy, 0.0]);
+        close(step(1.0, 3.0), [first, policy, 3.0 * value]);
+    }
+}
+
+/// The trainable weights by name.
+fn weights(trainer: &Trainer) -> BTreeMap<String, Vec<f32>> {
+    let bytes = trainer.checkpoint_bytes(&BTreeMap::new()).unwrap();
+    let file = safetensors::SafeTensors::deserialize(&bytes).unwrap();
+    let is_weight = |name: &&str| !name.starts_with("momentum.") && !name.contains("running");
+    let numbers = |name: &str| {
+        let tensor = file.tensor(name).unwrap();
+        tensor.data().as_chunks().0.iter().map(|chunk| f32::from_le_bytes(*chunk)).collect()
+    };
+    file.names().into_iter().filter(is_weight).map(|name| (name.to_owned(), numbers(name))).collect()
+}
+
+/// How far the weights moved whose names begin with `prefix`.
+fn moved(before: &BTreeMap<String, Vec<f32>>, after: &BTreeMap<String, Vec<f32>>, prefix: &str) -> f32 {
+    let pairs = before
+        .iter()
+        .filter(|(name, _)| name.starts_with(prefix))
+        .flat_map(|(name, weights)| weights.iter().zip(&after[name]));
+    pairs.map(|(a, b)| (a - b) * (a - b)).sum::<f32>().sqrt()
 }

@@ -108,7 +108,7 @@ fn a_hive_record_replays_into_samples() {
     assert!(game.ply_count > 20, "{} plies", game.ply_count);
     assert_eq!(game.samples.len(), game.ply_count as usize - 4, "one sample a ply after the opening");
     assert_eq!(game.is_cut_off, game.ply_count == 80);
-    let first = game.samples[0].value_target;
+    let first = game.samples[0].outcome_value;
     let expected = match game.outcome.expect("played to the end") {
         Outcome::Draw => 0.0,
         Outcome::Win(side) => [1.0, -1.0][side.index()],
@@ -132,7 +132,7 @@ fn turned_samples_keep_the_share_of_each_move() {
     for (number, sample) in replayed(&encoding).samples.iter().enumerate() {
         let policy_target = sample.policy_target.to_bytes();
         let stored =
-            StoredSample { packed: &sample.packed, policy_target: &policy_target, value_target: sample.value_target };
+            StoredSample { packed: &sample.packed, policy_target: &policy_target, value_target: sample.outcome_value };
         let mut batch_of = |symmetry: u8| {
             let mut batch = TrainingBatch::default();
             push_sample(&encoding, &stored, Symmetry(symmetry), &mut batch, &mut scratch).expect("a good sample");

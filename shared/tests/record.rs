@@ -42,7 +42,7 @@ fn a_won_game_gives_values_from_both_sides() {
     let game = replay(&encoding(), &won_game()).expect("the game is legal");
     assert_eq!(game.outcome, Some(Outcome::Win(Side::White)));
     assert_eq!((game.ply_count, game.is_cut_off), (5, false));
-    let values: Vec<f32> = game.samples.iter().map(|sample| sample.value_target).collect();
+    let values: Vec<f32> = game.samples.iter().map(|sample| sample.outcome_value).collect();
     assert_eq!(values, [-1.0, 1.0, -1.0, 1.0]);
     assert_eq!(game.samples[0].policy_target.pairs(), [(4, 1), (6, 3)]);
     assert_eq!(game.samples[0].packed, [1, 0, 0, 0], "White stands on a3");
@@ -142,7 +142,7 @@ fn large_counts_are_scaled_and_none_is_lost() {
 
 fn turned_batch(sample: &Sample, symmetry: Symmetry) -> Result<TrainingBatch, SampleError> {
     let bytes = sample.policy_target.to_bytes();
-    let stored = StoredSample { packed: &sample.packed, policy_target: &bytes, value_target: sample.value_target };
+    let stored = StoredSample { packed: &sample.packed, policy_target: &bytes, value_target: sample.outcome_value };
     let mut batch = TrainingBatch::default();
     push_sample(&encoding(), &stored, symmetry, &mut batch, &mut SampleScratch::new(&encoding()))?;
     Ok(batch)

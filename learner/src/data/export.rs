@@ -1,4 +1,4 @@
-//! `learner export`: games as UHP strings, one a line, and samples as tensors.
+//! `learner export`: games as UHP strings, one a line, and samples as tensors or as a data set.
 
 use std::path::PathBuf;
 
@@ -10,8 +10,9 @@ use shared::game::catalog::GameSpec;
 use shared::game::hive::GameType;
 use shared::notation::uhp::{GameState, join_game};
 
-use super::samples::SampleFile;
+use super::samples::{NO_POSITIONS, SampleFile};
 use super::sources::{DataGame, Source, SourceArgs, TakeGames};
+use crate::datasets::{DataSetGame, DataSetWriter};
 use crate::part::PartFile;
 use crate::store::GameKind;
 
@@ -26,6 +27,9 @@ pub struct ExportArgs {
     /// Write the samples to this file, as tensors (.safetensors); a position of a frame of 16 takes 25 kB.
     #[arg(long, value_name = "FILE")]
     samples: Option<PathBuf>,
+    /// Write the samples to this file, as a data set to learn from again (`learner train --data`); not of people's games.
+    #[arg(long, value_name = "FILE")]
+    dataset: Option<PathBuf>,
     /// Which games of a run.
     #[arg(long, value_enum, value_name = "KIND", default_value_t = Kind::SelfPlay)]
     kind: Kind,
@@ -57,18 +61,17 @@ impl Kind {
 /// # Errors
 /// If the games cannot be read, there are none, or a file cannot be written.
 pub fn export(args: &ExportArgs) -> anyhow::Result<()> {
-    if args.games.is_none() && args.samples.is_none() {
-        return Err(
-            UsageError("name what to write: --games FILE.uhp, --samples FILE.safetensors, or both".into()).into()
-        );
+    if args.games.is_none() && args.samples.is_none() && args.dataset.is_none() {
+        let what = "name what to write: --games FILE.uhp, --samples FILE.safetensors, --dataset FILE.samples";
+        return Err(UsageError(what.into()).into());
     }
     let source = Source::open(&args.source)?;
-    if args.games.is_some() && source.spec().is_some_and(|spec| !matches!(spec, GameSpec::Hive { .. })) {
-        return Err(UsageError("--games: UHP strings are of Hive alone, and this run plays another game".into()).into());
-    }
+    check(args, &source)?;
+    let dataset = args.dataset.as_deref().zip(source.spec());
     let mut export = Export {
         games: args.games.as_deref().map(PartFile::create).transpose()?.map(GameFile),
         samples: args.samples.as_deref().map(SampleFile::create).transpose()?,
+        dataset: dataset.map(|(path, spec)| DataSetWriter::create(path, spec)).transpose()?,
         game_count: 0,
         spinner: logging::spinner(),
     };
@@ -81,14 +84,35 @@ pub fn export(args: &ExportArgs) -> anyhow::Result<()> {
         said += &format!("samples {}\n", samples.sample_count());
         samples.finish(&game)?;
     }
+    if let Some(dataset) = export.dataset {
+        anyhow::ensure!(dataset.counts().samples > 0, NO_POSITIONS);
+        let counts = dataset.finish()?;
+        said += &format!("data set: games {}, samples {}\n", counts.games, counts.samples);
+    }
     export.games.map(|games| games.0.finish(b"")).transpose()?;
     exit::print(&said).context("write to stdout")
+}
+
+/// Refuses what a source does not have.
+fn check(args: &ExportArgs, source: &Source) -> Result<(), UsageError> {
+    let refused = |what: &str| Err(UsageError(what.to_owned()));
+    match source {
+        Source::DataSets { .. } if args.games.is_some() => refused("--games: a data set holds positions, no moves"),
+        Source::People { .. } if args.dataset.is_some() => {
+            refused("--dataset: people's games are learned from as they are, with `learner pretrain`")
+        }
+        Source::Run { spec, .. } if args.games.is_some() && !matches!(spec, GameSpec::Hive { .. }) => {
+            refused("--games: UHP strings are of Hive alone, and this run plays another game")
+        }
+        _ => Ok(()),
+    }
 }
 
 /// What is being written.
 struct Export {
     games: Option<GameFile>,
     samples: Option<SampleFile>,
+    dataset: Option<DataSetWriter>,
     game_count: usize,
     spinner: indicatif::ProgressBar,
 }
@@ -100,6 +124,12 @@ impl TakeGames for Export {
         }
         if let Some(samples) = &mut self.samples {
             samples.push(encoding, &game.samples, self.game_count)?;
+        }
+        // A game that teaches nothing, such as one of a gate, is no game of a data set.
+        if let (Some(dataset), Some(outcome), false) = (&mut self.dataset, game.outcome, game.samples.is_empty()) {
+            let DataGame { is_from_endgame, is_cut_off, ply_count, .. } = *game;
+            let samples = game.samples.clone();
+            dataset.push(&DataSetGame { outcome, is_from_endgame, is_cut_off, ply_count, samples })?;
         }
         self.game_count += 1;
         self.spinner.set_message(format!("{} games", self.game_count));

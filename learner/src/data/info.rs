@@ -1,7 +1,6 @@
-//! `learner data-info`: what the games of a run or of people are like.
+//! `learner data-info`: what the games of a run, of data sets or of people are like.
 
 use std::collections::{BTreeMap, HashSet};
-use std::hash::{DefaultHasher, Hash, Hasher};
 
 use anyhow::Context;
 use runtime::{exit, logging};
@@ -11,7 +10,7 @@ use shared::game::{Outcome, Side};
 use shared::record::PolicyTarget;
 
 use super::sources::{DataGame, Source, SourceArgs, TakeGames};
-use crate::pretrain::percent;
+use crate::offline::percent;
 use crate::store::GameKind;
 
 /// What to look at.
@@ -62,7 +61,7 @@ struct Group {
     types: BTreeMap<String, u64>,
     different: HashSet<u64>,
     endgame_count: u64,
-    ply_counts: Vec<usize>,
+    ply_counts: Vec<u32>,
     white_count: u64,
     black_count: u64,
     draw_count: u64,
@@ -71,6 +70,8 @@ struct Group {
     position_count: u64,
     entropy_sum: f64,
     value_counts: [u64; 3],
+    searched_count: u64,
+    search_error_sum: f64,
 }
 
 /// What is printed of games of one origin.
@@ -80,9 +81,9 @@ struct Report {
     different_games: u64,
     from_endgames: u64,
     game_types: BTreeMap<String, u64>,
-    plies_min: usize,
-    plies_median: usize,
-    plies_max: usize,
+    plies_min: u32,
+    plies_median: u32,
+    plies_max: u32,
     white_wins: u64,
     black_wins: u64,
     draws: u64,
@@ -94,16 +95,16 @@ struct Report {
     value_draws: f64,
     value_losses: f64,
     value_mean: f64,
+    searched_positions: u64,
+    search_value_error: f64,
 }
 
 impl Group {
     fn add(&mut self, game: &DataGame) {
         *self.types.entry(game.type_name.clone()).or_default() += 1;
-        let mut hasher = DefaultHasher::new();
-        (&game.start, &game.move_texts).hash(&mut hasher);
-        self.different.insert(hasher.finish());
-        self.endgame_count += u64::from(game.start.is_some());
-        self.ply_counts.push(game.move_texts.len());
+        self.endgame_count += u64::from(game.is_from_endgame);
+        self.different.insert(game.identity);
+        self.ply_counts.push(game.ply_count);
         *match game.outcome {
             Some(Outcome::Win(Side::White)) => &mut self.white_count,
             Some(Outcome::Win(Side::Black)) => &mut self.black_count,
@@ -114,8 +115,13 @@ impl Group {
         for sample in &game.samples {
             self.position_count += 1;
             self.entropy_sum += entropy(&sample.policy_target);
-            let index = if sample.value_target > 0.0 { 0 } else { 1 + usize::from(sample.value_target < 0.0) };
+            let outcome = sample.outcome_value;
+            let index = if outcome > 0.0 { 0 } else { 1 + usize::from(outcome < 0.0) };
             self.value_counts[index] += 1;
+            if let Some(search_value) = sample.search_value {
+                self.searched_count += 1;
+                self.search_error_sum += f64::from(search_value - outcome).powi(2);
+            }
         }
     }
 
@@ -143,6 +149,8 @@ impl Group {
             value_draws: draws,
             value_losses: losses,
             value_mean: wins - losses,
+            searched_positions: self.searched_count,
+            search_value_error: self.search_error_sum / self.searched_count.max(1) as f64,
         }
     }
 }
@@ -171,7 +179,7 @@ fn table(reports: &BTreeMap<&str, Report>) -> String {
         "cut off",
     ]
     .into_iter()
-    .chain(["positions", "policy entropy", "value targets", "value mean"]);
+    .chain(["positions", "policy entropy", "value targets", "value mean", "searched"]);
     let columns: Vec<Vec<String>> = reports.iter().map(|(word, report)| column(word, report)).collect();
     let widths: Vec<usize> = columns.iter().map(|column| column.iter().map(String::len).max().unwrap_or(0)).collect();
     let row = |(index, name): (usize, &str)| {
@@ -205,6 +213,7 @@ fn column(word: &str, report: &Report) -> Vec<String> {
             percent(report.value_losses)
         ),
         format!("{:+.4}", report.value_mean),
+        format!("{}, value error {:.3}", report.searched_positions, report.search_value_error),
     ]
 }
 
@@ -214,17 +223,25 @@ mod tests {
     use crate::data::sources::Origin;
     use shared::record::Sample;
 
-    fn game(plies: usize, outcome: Option<Outcome>, visits: &[u32], value_target: f32) -> DataGame {
+    fn game(plies: u32, outcome: Option<Outcome>, visits: &[u32], outcome_value: f32) -> DataGame {
         let visits = (0..).zip(visits.iter().copied());
         let policy_target = PolicyTarget::from_visits(visits).expect("a target");
         DataGame {
             origin: Origin::People,
             type_name: "Base".to_owned(),
-            start: None,
-            move_texts: vec!["wS1".to_owned(); plies],
+            is_from_endgame: false,
+            ply_count: plies,
+            identity: u64::from(plies),
+            move_texts: Vec::new(),
             outcome,
             is_cut_off: false,
-            samples: vec![Sample { packed: Vec::new(), policy_target, value_target }],
+            samples: vec![Sample {
+                packed: Vec::new(),
+                side: Side::White,
+                policy_target,
+                outcome_value,
+                search_value: Some(0.5),
+            }],
         }
     }
 
@@ -241,6 +258,7 @@ mod tests {
         assert_eq!((report.white_wins, report.black_wins, report.draws, report.unknown), (1, 1, 1, 1));
         assert!((report.policy_entropy - 2.0_f64.ln() / 4.0).abs() < 1e-12, "one coin in four positions");
         assert_eq!((report.value_wins, report.value_draws, report.value_losses), (0.5, 0.25, 0.25));
+        assert_eq!((report.searched_positions, report.search_value_error), (4, (0.25 + 0.25 + 2.25 + 0.25) / 4.0));
         let text = table(&BTreeMap::from([("people", report)]));
         assert!(text.contains("plies           3 / 9 / 9\n") && text.contains("draws           1 (25.0%)\n"), "{text}");
     }

@@ -15,6 +15,8 @@ use shared::record::batch::{SampleScratch, StoredSample, push_sample};
 
 use crate::part::PartFile;
 
+/// Said where samples are wanted and there are none.
+pub const NO_POSITIONS: &str = "there are no positions to learn from";
 /// Bytes in front of the tensors: the length of the header and the header, filled up with spaces.
 const START_BYTES: usize = 2048;
 /// The length of the header is a number of eight bytes.
@@ -30,6 +32,7 @@ pub struct SampleFile {
     policy_indices: Vec<i32>,
     policy_targets: Vec<f32>,
     value_targets: Vec<f32>,
+    search_values: Vec<f32>,
     games: Vec<i32>,
 }
 
@@ -55,6 +58,7 @@ impl SampleFile {
             policy_indices: Vec::new(),
             policy_targets: Vec::new(),
             value_targets: Vec::new(),
+            search_values: Vec::new(),
             games: Vec::new(),
         })
     }
@@ -75,9 +79,10 @@ impl SampleFile {
         let mut scratch = SampleScratch::new(encoding);
         for sample in samples {
             let policy_target = &sample.policy_target.to_bytes();
-            let stored = StoredSample { packed: &sample.packed, policy_target, value_target: sample.value_target };
+            let stored = StoredSample { packed: &sample.packed, policy_target, value_target: sample.outcome_value };
             push_sample(encoding, &stored, Symmetry::default(), &mut batch, &mut scratch)?;
         }
+        self.search_values.extend(samples.iter().map(|sample| sample.search_value.unwrap_or(f32::NAN)));
         self.put(&batch, game)
     }
 
@@ -101,9 +106,10 @@ impl SampleFile {
     /// # Errors
     /// If there are no samples, or the file cannot be written.
     pub fn finish(mut self, game: &str) -> anyhow::Result<()> {
-        let shown = self.shown.filter(|_| self.sample_count() > 0).context("there are no positions to learn from")?;
+        let shown = self.shown.filter(|_| self.sample_count() > 0).context(NO_POSITIONS)?;
         let start = self.start(shown, game)?;
         self.file.write(&bytes_of(&self.value_targets, f32::to_le_bytes))?;
+        self.file.write(&bytes_of(&self.search_values, f32::to_le_bytes))?;
         self.file.write(&bytes_of(&self.move_starts, i32::to_le_bytes))?;
         self.file.write(&bytes_of(&self.policy_indices, i32::to_le_bytes))?;
         self.file.write(&bytes_of(&self.policy_targets, f32::to_le_bytes))?;
@@ -118,6 +124,7 @@ impl SampleFile {
         let tensors = [
             ("planes", Dtype::F32, vec![samples, planes, rows, columns]),
             ("value_targets", Dtype::F32, vec![samples]),
+            ("search_values", Dtype::F32, vec![samples]),
             ("move_starts", Dtype::I32, vec![samples + 1]),
             ("policy_indices", Dtype::I32, vec![moves]),
             ("policy_targets", Dtype::F32, vec![moves]),

@@ -1,5 +1,6 @@
-//! Where games come from: the store of a run, or files of people's games. Each comes with its samples.
+//! Where games come from: the store of a run, data sets, or files of people's games. Each comes with its samples.
 
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
@@ -13,6 +14,7 @@ use shared::game::catalog::{GameSpec, GameVisitor};
 use shared::notation::PlayedGame;
 use shared::record::{Sample, replay};
 
+use crate::datasets::{DataSet, DataSetGame, identity_of, is_data_set};
 use crate::games::describe;
 use crate::people::{ReadSettings, read_games, samples_of, tell_dropped};
 use crate::store::{DATABASE_FILE, GameKind, Reader, StoreError, StoredGame};
@@ -23,7 +25,7 @@ const CHUNK_GAMES: usize = 256;
 /// Where games are looked for.
 #[derive(Debug, Clone, clap::Args)]
 pub struct SourceArgs {
-    /// The folder of a run, or games of people: files, folders with all below them, zip archives.
+    /// The folder of a run, or data sets, or games of people: files, folders with all below them, zip archives.
     #[arg(value_name = "RUN_DIR|PATH", num_args = 1.., required = true)]
     paths: Vec<PathBuf>,
     /// Cells on a side of what the network sees, for games of people; a run has its own.
@@ -41,6 +43,8 @@ pub enum Origin {
     Run(GameKind),
     /// People did.
     People,
+    /// It stands in a data set, which does not tell.
+    DataSet,
 }
 
 impl Origin {
@@ -49,6 +53,7 @@ impl Origin {
         match self {
             Self::Run(kind) => kind.word(),
             Self::People => "people",
+            Self::DataSet => "data_set",
         }
     }
 }
@@ -60,9 +65,13 @@ pub struct DataGame {
     pub origin: Origin,
     /// The game and its type.
     pub type_name: String,
-    /// The position it began from, as people write it; `None`: the initial one.
-    pub start: Option<String>,
-    /// The moves as people write them.
+    /// Whether it began from an endgame instead of the initial position.
+    pub is_from_endgame: bool,
+    /// Number of plies.
+    pub ply_count: u32,
+    /// Equal for equal games.
+    pub identity: u64,
+    /// The moves as people write them; none where only positions are kept.
     pub move_texts: Vec<String>,
     /// Who won; `None` if nobody can tell.
     pub outcome: Option<Outcome>,
@@ -82,6 +91,8 @@ pub trait TakeGames {
 pub enum Source {
     /// The finished games of a run.
     Run { reader: Box<Reader>, spec: GameSpec, newest: usize },
+    /// Data sets of one game.
+    DataSets { paths: Vec<PathBuf>, spec: GameSpec, newest: usize },
     /// Games of people.
     People { paths: Vec<PathBuf>, frame: u8, newest: usize },
 }
@@ -93,6 +104,10 @@ impl Source {
     /// If a run is named beside something else, or its store cannot be opened.
     pub fn open(args: &SourceArgs) -> anyhow::Result<Self> {
         let newest = args.newest.unwrap_or(usize::MAX);
+        if args.paths.iter().any(|path| is_data_set(path)) {
+            let spec = common_spec(&args.paths)?;
+            return Ok(Self::DataSets { paths: args.paths.clone(), spec, newest });
+        }
         let is_run = |path: &&PathBuf| path.join(DATABASE_FILE).is_file();
         let Some(run_dir) = args.paths.iter().find(is_run) else {
             anyhow::ensure!(
@@ -108,10 +123,10 @@ impl Source {
         open_run(run_dir, newest).with_context(|| run_dir.display().to_string())
     }
 
-    /// Returns the game of a run; `None` if people played.
+    /// Returns the game of a run or of data sets; `None` if people played.
     pub const fn spec(&self) -> Option<&GameSpec> {
         match self {
-            Self::Run { spec, .. } => Some(spec),
+            Self::Run { spec, .. } | Self::DataSets { spec, .. } => Some(spec),
             Self::People { .. } => None,
         }
     }
@@ -125,6 +140,9 @@ impl Source {
         match self {
             Self::Run { reader, spec, newest } => {
                 spec.visit(RunVisit { reader, spec, newest: *newest, kinds, taker })?
+            }
+            Self::DataSets { paths, spec, newest } => {
+                spec.visit(DataSetVisit { paths, spec, newest: *newest, taker })?
             }
             Self::People { paths, frame, newest } => visit_people(paths, *frame, *newest, taker),
         }
@@ -184,15 +202,103 @@ fn stored(reader: &Reader, game_id: u64) -> anyhow::Result<Option<Result<StoredG
 fn of_run<E: Encoding>(encoding: &E, game: StoredGame) -> Result<DataGame, String> {
     let replayed = replay(encoding, &game.record);
     let replayed = replayed.map_err(|error| format!("game {}: {}", game.game.game_id, describe(&error)))?;
+    let move_texts: Vec<String> = game.record.plies.into_iter().map(|ply| ply.move_text).collect();
     Ok(DataGame {
         origin: Origin::Run(game.game.kind),
         type_name: String::new(),
-        start: game.record.start,
-        move_texts: game.record.plies.into_iter().map(|ply| ply.move_text).collect(),
+        is_from_endgame: game.record.start.is_some(),
+        ply_count: replayed.ply_count,
+        identity: identity_of_moves(game.record.start.as_deref(), &move_texts),
+        move_texts,
         outcome: replayed.outcome,
         is_cut_off: replayed.is_cut_off,
         samples: replayed.samples,
     })
+}
+
+/// Returns the game that all of `paths` are data sets of.
+fn common_spec(paths: &[PathBuf]) -> anyhow::Result<GameSpec> {
+    let mut common: Option<GameSpec> = None;
+    for path in paths {
+        if !is_data_set(path) {
+            let what = format!("{} is no data set: name data sets alone, or none", path.display());
+            return Err(UsageError(what).into());
+        }
+        let spec = DataSet::open(path)?.spec().clone();
+        let common = common.get_or_insert_with(|| spec.clone());
+        if !common.has_samples_of(&spec) {
+            return Err(UsageError(format!("{} is of another game than {}", path.display(), paths[0].display())).into());
+        }
+    }
+    common.context("no data set was named")
+}
+
+/// Data sets of a game that is still to be chosen.
+struct DataSetVisit<'a, T> {
+    paths: &'a [PathBuf],
+    spec: &'a GameSpec,
+    newest: usize,
+    taker: &'a mut T,
+}
+
+impl<T: TakeGames> GameVisitor for DataSetVisit<'_, T> {
+    type Output = anyhow::Result<()>;
+
+    fn visit<E: Encoding>(self, encoding: E) -> anyhow::Result<()> {
+        let type_name = self.spec.type_name();
+        let mut passed_over = match self.newest {
+            usize::MAX => 0,
+            newest => count_games(self.paths)?.saturating_sub(newest),
+        };
+        for path in self.paths {
+            let mut data = DataSet::open(path)?;
+            while let Some(games) = data.next_games()? {
+                let skipped = passed_over.min(games.len());
+                passed_over -= skipped;
+                let of_set = |game| of_data_set(&encoding, &type_name, game);
+                let games: Vec<_> = games.into_par_iter().skip(skipped).map(of_set).collect();
+                for game in &games {
+                    self.taker.take(&encoding, game)?;
+                }
+            }
+            if let Some(loss) = data.loss() {
+                logging::print_line(&loss);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Counts the games that can be read.
+fn count_games(paths: &[PathBuf]) -> anyhow::Result<usize> {
+    let mut count = 0;
+    for path in paths {
+        let mut data = DataSet::open(path)?;
+        while let Some(games) = data.next_games()? {
+            count += games.len();
+        }
+    }
+    Ok(count)
+}
+
+fn of_data_set<E: Encoding>(encoding: &E, type_name: &str, game: DataSetGame) -> DataGame {
+    DataGame {
+        origin: Origin::DataSet,
+        type_name: type_name.to_owned(),
+        is_from_endgame: game.is_from_endgame,
+        ply_count: game.ply_count,
+        identity: identity_of(encoding, &game.samples),
+        move_texts: Vec::new(),
+        outcome: Some(game.outcome),
+        is_cut_off: game.is_cut_off,
+        samples: game.samples,
+    }
+}
+
+fn identity_of_moves(start: Option<&str>, move_texts: &[String]) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    (start, move_texts).hash(&mut hasher);
+    hasher.finish()
 }
 
 fn visit_people(paths: &[PathBuf], frame: u8, newest: usize, taker: &mut impl TakeGames) -> anyhow::Result<()> {
@@ -212,11 +318,14 @@ fn visit_people(paths: &[PathBuf], frame: u8, newest: usize, taker: &mut impl Ta
 fn of_people(game: &PlayedGame, frame: u8) -> (HiveEncoding, DataGame) {
     let encoding = HiveEncoding::new(game.hive(), frame);
     let samples = game.outcome.map(|outcome| samples_of(&encoding, game, outcome).samples);
+    let move_texts = game.move_texts();
     let game = DataGame {
         origin: Origin::People,
         type_name: game.rules.game_type.to_string(),
-        start: None,
-        move_texts: game.move_texts(),
+        is_from_endgame: false,
+        ply_count: move_texts.len() as u32,
+        identity: identity_of_moves(None, &move_texts),
+        move_texts,
         outcome: game.outcome,
         is_cut_off: false,
         samples: samples.unwrap_or_default(),

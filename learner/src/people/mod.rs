@@ -3,13 +3,13 @@
 //! Nothing here knows tensors. How the texts are read is told in `docs/game-records.md`; which games teach what, in
 //! `docs/training.md`.
 
+mod key;
 mod read;
 mod samples;
 mod sets;
-mod split;
 mod texts;
 
+pub use key::game_key;
 pub use read::{Dropped, ReadGames, ReadSettings, read_games, tell_dropped};
 pub use samples::{GameSamples, encoding_of, samples_of};
-pub use sets::{SampleSets, SetCounts, SetSettings, make_sets};
-pub use split::{Split, game_key};
+pub use sets::{LeftOut, PeopleSets, SetSettings, make_sets};

@@ -53,8 +53,9 @@ pub fn samples_of(encoding: &HiveEncoding, game: &PlayedGame, outcome: Outcome) 
             Some(policy_target) => {
                 let mut packed = Vec::new();
                 encoding.pack(&position, &mut packed);
-                let value_target = outcome.value_for(hive.side_to_move(&position)).get();
-                made.samples.push(Sample { packed, policy_target, value_target });
+                let side = hive.side_to_move(&position);
+                let outcome_value = outcome.value_for(side).get();
+                made.samples.push(Sample { packed, side, policy_target, outcome_value, search_value: None });
             }
             None => made.left_out_count += 1,
         }

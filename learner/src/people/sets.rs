@@ -2,14 +2,14 @@
 
 use rayon::prelude::*;
 use serde::Serialize;
-use sha2::{Digest, Sha256};
 use shared::encoding::Encoding;
 use shared::encoding::hive::HiveEncoding;
 use shared::game::Outcome;
 use shared::notation::PlayedGame;
+use shared::record::ValueTarget;
 
-use super::{GameSamples, Split, game_key, samples_of};
-use crate::replay::ReplayBuffer;
+use super::{GameSamples, game_key, samples_of};
+use crate::split::{SampleSets, Split};
 
 /// Games made into samples at once, so that few are held as more than bytes.
 const CHUNK_GAMES: usize = 4096;
@@ -25,51 +25,36 @@ pub struct SetSettings {
 
 /// Samples of people's games.
 #[derive(Debug)]
-pub struct SampleSets {
-    /// Samples to learn from.
-    pub training: ReplayBuffer,
-    /// Samples to measure with.
-    pub held_out: ReplayBuffer,
-    /// What became of the games.
-    pub counts: SetCounts,
-    /// SHA-256 of all samples and of which set they are in: equal for equal sets.
-    pub sha256: String,
+pub struct PeopleSets {
+    /// The samples.
+    pub samples: SampleSets,
+    /// What is not among them.
+    pub left_out: LeftOut,
 }
 
-/// What became of the games.
+/// What did not become samples.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-pub struct SetCounts {
-    /// Games to learn from.
-    pub training_games: u64,
-    /// Games to measure with.
-    pub held_out_games: u64,
-    /// Games left out: of another game type than the network plays.
+pub struct LeftOut {
+    /// Games of another game type than the network plays.
     pub other_type_games: u64,
-    /// Games left out: nobody can tell who won.
+    /// Games of which nobody can tell who won.
     pub undecided_games: u64,
-    /// Games left out: draws, where only decided games are wanted.
+    /// Draws, where only decided games are wanted.
     pub drawn_games: u64,
-    /// Plies left out: moves that the network's rules forbid.
-    pub left_out_plies: u64,
+    /// Moves that the network's rules forbid.
+    pub plies: u64,
 }
 
 /// Makes the samples of `games`, in their order.
 #[must_use]
-pub fn make_sets(encoding: &HiveEncoding, games: &[PlayedGame], settings: SetSettings) -> SampleSets {
-    let mut sets = SampleSets {
-        training: ReplayBuffer::new(u64::MAX),
-        held_out: ReplayBuffer::new(u64::MAX),
-        counts: SetCounts::default(),
-        sha256: String::new(),
-    };
-    let mut hash = Sha256::new();
+pub fn make_sets(encoding: &HiveEncoding, games: &[PlayedGame], settings: SetSettings) -> PeopleSets {
+    let mut sets = PeopleSets { samples: SampleSets::new(ValueTarget::Outcome), left_out: LeftOut::default() };
     for chunk in games.chunks(CHUNK_GAMES) {
         let made: Vec<Made> = chunk.par_iter().map(|game| make(encoding, game, settings)).collect();
         for made in made {
-            sets.add(&made, &mut hash);
+            sets.add(&made);
         }
     }
-    sets.sha256 = hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
     sets
 }
 
@@ -93,28 +78,17 @@ fn make(encoding: &HiveEncoding, game: &PlayedGame, settings: SetSettings) -> Ma
     Made::Samples { is_held_out, samples: samples_of(encoding, game, outcome) }
 }
 
-impl SampleSets {
-    fn add(&mut self, made: &Made, hash: &mut Sha256) {
-        let counts = &mut self.counts;
-        let (is_held_out, made) = match made {
-            Made::OtherType => return counts.other_type_games += 1,
-            Made::Undecided => return counts.undecided_games += 1,
-            Made::Drawn => return counts.drawn_games += 1,
-            Made::Samples { is_held_out, samples } => (*is_held_out, samples),
-        };
-        counts.left_out_plies += made.left_out_count;
-        let (set, game_count) = if is_held_out {
-            (&mut self.held_out, &mut counts.held_out_games)
-        } else {
-            (&mut self.training, &mut counts.training_games)
-        };
-        *game_count += 1;
-        set.push_game(*game_count, &made.samples);
-        hash.update([u8::from(is_held_out)]);
-        for sample in &made.samples {
-            hash.update(&sample.packed);
-            hash.update(sample.policy_target.to_bytes());
-            hash.update(sample.value_target.to_le_bytes());
+impl PeopleSets {
+    fn add(&mut self, made: &Made) {
+        let left_out = &mut self.left_out;
+        match made {
+            Made::OtherType => left_out.other_type_games += 1,
+            Made::Undecided => left_out.undecided_games += 1,
+            Made::Drawn => left_out.drawn_games += 1,
+            Made::Samples { is_held_out, samples } => {
+                left_out.plies += samples.left_out_count;
+                self.samples.push_game(*is_held_out, &samples.samples);
+            }
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use shared::record::Sample;
+use shared::record::{Sample, ValueTarget};
 
 use super::compact::pack_target;
 
@@ -12,6 +12,7 @@ const BLOCK_BYTES: usize = 1 << 20;
 #[derive(Debug)]
 pub struct ReplayBuffer {
     capacity: u64,
+    value_target: ValueTarget,
     entries: VecDeque<Entry>,
     /// Number of the first position in `entries`.
     first: u64,
@@ -59,11 +60,12 @@ impl Window {
 }
 
 impl ReplayBuffer {
-    /// Makes an empty buffer of `capacity` positions, at least 1.
+    /// Makes an empty buffer of `capacity` positions, at least 1, from which the value learns outcomes.
     #[must_use]
     pub fn new(capacity: u64) -> Self {
         Self {
             capacity: capacity.max(1),
+            value_target: ValueTarget::Outcome,
             entries: VecDeque::new(),
             first: 0,
             blocks: VecDeque::new(),
@@ -74,17 +76,23 @@ impl ReplayBuffer {
         }
     }
 
+    /// Makes the value targets of games that come in by this rule.
+    #[must_use]
+    pub fn with_value_target(self, value_target: ValueTarget) -> Self {
+        Self { value_target, ..self }
+    }
+
     /// Returns the number of positions it keeps.
     #[must_use]
     pub const fn capacity(&self) -> u64 {
         self.capacity
     }
 
-    /// Appends a finished game. Games must come by rising finish number.
+    /// Appends a finished game: all its samples, first to last. Games must come by rising finish number.
     pub fn push_game(&mut self, finish_number: u64, samples: &[Sample]) {
         debug_assert!(self.games.back().is_none_or(|(last, _)| *last < finish_number), "games come in order");
-        for sample in samples {
-            self.push(sample);
+        for (sample, value_target) in samples.iter().zip(self.value_target.of_game(samples)) {
+            self.push(sample, value_target);
         }
         self.games.push_back((finish_number, self.end()));
         self.forget_old();
@@ -141,7 +149,7 @@ impl ReplayBuffer {
         self.first + self.entries.len() as u64
     }
 
-    fn push(&mut self, sample: &Sample) {
+    fn push(&mut self, sample: &Sample, value_target: f32) {
         self.target.clear();
         pack_target(sample.policy_target.pairs(), &mut self.target);
         let (Ok(packed_length), Ok(target_length)) =
@@ -162,7 +170,7 @@ impl ReplayBuffer {
             offset: block.len() as u32,
             packed_length,
             target_length,
-            value_target: sample.value_target,
+            value_target,
         });
         block.extend_from_slice(&sample.packed);
         block.extend_from_slice(&self.target);
@@ -187,13 +195,16 @@ impl ReplayBuffer {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use shared::game::Side;
     use shared::record::PolicyTarget;
 
+    fn sample(packed: Vec<u8>, visits: impl Iterator<Item = (u16, u32)>) -> Sample {
+        let policy_target = PolicyTarget::from_visits(visits).expect("visited moves are a target");
+        Sample { packed, side: Side::White, policy_target, outcome_value: 1.0, search_value: Some(0.5) }
+    }
+
     fn game(tag: u8, count: usize) -> Vec<Sample> {
-        let policy_target = PolicyTarget::from_visits([(u16::from(tag), 7)]).expect("one move is a target");
-        (0..count)
-            .map(|i| Sample { packed: vec![tag, i as u8], policy_target: policy_target.clone(), value_target: 1.0 })
-            .collect()
+        (0..count).map(|i| sample(vec![tag, i as u8], std::iter::once((u16::from(tag), 7)))).collect()
     }
 
     fn content(buffer: &ReplayBuffer, window: Window) -> Vec<Vec<u8>> {
@@ -242,8 +253,7 @@ mod tests {
     #[test]
     fn memory_is_given_back_in_blocks() {
         let mut buffer = ReplayBuffer::new(1000);
-        let policy_target = PolicyTarget::from_visits((0..50).map(|i| (i, 3))).expect("a target");
-        let sample = Sample { packed: vec![9; 80], policy_target, value_target: 0.0 };
+        let sample = sample(vec![9; 80], (0..50).map(|i| (i, 3)));
         for number in 1..=200 {
             buffer.push_game(number, &vec![sample.clone(); 60]);
         }
@@ -251,6 +261,14 @@ mod tests {
         assert!(buffer.blocks.len() <= 2, "{} blocks", buffer.blocks.len());
         let window = buffer.fix_window(200);
         assert!(content(&buffer, window).iter().all(|packed| *packed == [9; 80]));
+    }
+
+    #[test]
+    fn value_targets_are_made_as_games_come_in() {
+        let mut buffer = ReplayBuffer::new(9).with_value_target(ValueTarget::Td { lambda: 0.0 });
+        buffer.push_game(1, &game(1, 2));
+        let values = [0, 1].map(|number| buffer.get(number).map(|(_, _, value_target)| value_target));
+        assert_eq!(values, [Some(0.5), Some(1.0)]);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 //! Seven bits a byte, lowest first, the high bit set on all bytes but the last (LEB128).
 
 /// Appends (policy index, visit count) pairs, indices rising.
-pub(super) fn pack_target(pairs: &[(u16, u16)], bytes: &mut Vec<u8>) {
+pub(crate) fn pack_target(pairs: &[(u16, u16)], bytes: &mut Vec<u8>) {
     let mut previous = 0;
     for (index, count) in pairs {
         put(index.wrapping_sub(previous), bytes);
@@ -13,7 +13,7 @@ pub(super) fn pack_target(pairs: &[(u16, u16)], bytes: &mut Vec<u8>) {
 }
 
 /// Appends the pairs in `packed` to `bytes` as `PolicyTarget::to_bytes` writes them.
-pub(super) fn unpack_target(mut packed: &[u8], bytes: &mut Vec<u8>) {
+pub(crate) fn unpack_target(mut packed: &[u8], bytes: &mut Vec<u8>) {
     let mut index = 0u16;
     while !packed.is_empty() {
         index = index.wrapping_add(take(&mut packed));

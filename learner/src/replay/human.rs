@@ -16,7 +16,8 @@ use tracing::info;
 use super::{BatchSampler, ReplayBuffer};
 use crate::config::{LearnerConfig, ReplayConfig};
 use crate::games::mix_seed;
-use crate::people::{ReadSettings, SetSettings, Split, encoding_of, make_sets, read_games};
+use crate::people::{ReadSettings, SetSettings, encoding_of, make_sets, read_games};
+use crate::split::Split;
 
 /// Samples of people's decided games, without those that a pretraining with the same settings holds out.
 #[derive(Debug, Clone)]
@@ -38,19 +39,20 @@ impl HumanGames {
         let read = read_games(&config.replay.human_games, ReadSettings::default()).context("replay.human_games")?;
         let split = Split { seed: config.pretrain.seed, held_out_share: config.pretrain.held_out_share };
         let sets = make_sets(&encoding, &read.games, SetSettings { split, decided_only: true });
+        let samples = sets.samples;
         info!(
-            games = sets.counts.training_games,
-            positions = sets.training.position_count(),
+            games = samples.training_games,
+            positions = samples.training.position_count(),
             left_out = read.dropped.len(),
-            drawn_games = sets.counts.drawn_games,
-            held_out_games = sets.counts.held_out_games,
+            drawn_games = sets.left_out.drawn_games,
+            held_out_games = samples.held_out_games,
             "people's games for a share of each batch"
         );
         anyhow::ensure!(
-            sets.training.position_count() > 0,
+            samples.training.position_count() > 0,
             "replay.human_games: no decided game of this game type to learn from"
         );
-        Ok(Some(Self { encoding, samples: Arc::new(sets.training) }))
+        Ok(Some(Self { encoding, samples: Arc::new(samples.training) }))
     }
 
     /// Returns a sampler for one thread.

@@ -4,7 +4,7 @@
 //! follows from that and a seed. So training that is stopped and resumed samples exactly what it would have sampled.
 
 mod buffer;
-mod compact;
+pub(crate) mod compact;
 mod human;
 mod rebuild;
 mod sampler;

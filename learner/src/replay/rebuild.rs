@@ -19,8 +19,8 @@ pub struct RebuildReport {
     pub quarantined_count: u64,
 }
 
-/// Fills a new buffer with the newest `capacity` positions of finished self-play games up to finish number
-/// `window_end`, and with all that finished later (`u64::MAX`: simply the newest).
+/// Fills `buffer`, an empty one, with the newest positions of finished self-play games up to finish number
+/// `window_end`, as many as it keeps, and with all that finished later (`u64::MAX`: simply the newest).
 ///
 /// The buffer is then as if the process had never stopped; with a `window_end` its window is fixed already. A game that
 /// does not replay is quarantined.
@@ -30,18 +30,17 @@ pub struct RebuildReport {
 pub fn rebuild<E: Encoding>(
     encoding: &E,
     store: &Store,
-    capacity: u64,
+    mut buffer: ReplayBuffer,
     window_end: u64,
 ) -> Result<(ReplayBuffer, RebuildReport), StoreError> {
     let thread_count = rayon::current_num_threads();
     let mut readers = (0..thread_count).map(|_| store.reader()).collect::<Result<Vec<_>, _>>()?;
-    let mut buffer = ReplayBuffer::new(capacity);
     let mut report = RebuildReport::default();
     if window_end != u64::MAX {
         // Later games must not push out what the window holds.
         let _ = buffer.fix_window(0);
     }
-    let spans = store.reader()?.newest_self_play(capacity, window_end)?;
+    let spans = store.reader()?.newest_self_play(buffer.capacity(), window_end)?;
     for chunk in spans.chunks(thread_count * THREAD_GAMES) {
         for (span, game) in chunk.iter().zip(replay_chunk(encoding, &mut readers, chunk)?) {
             match game {

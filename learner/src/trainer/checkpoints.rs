@@ -133,10 +133,18 @@ pub(super) fn write_file(
     written.ok_or_else(|| fatal.map_or_else(|| anyhow::anyhow!("no weights were written"), anyhow::Error::from))
 }
 
+/// Returns the SHA-256 of a file, hexadecimal.
+pub(crate) fn file_sha256(path: &Path) -> anyhow::Result<String> {
+    let bytes = std::fs::read(path).with_context(|| format!("read {}", path.display()))?;
+    Ok(Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
 /// Checks that a file is what the store says it is.
 pub(crate) fn check_sha256(path: &Path, sha256: &str) -> anyhow::Result<()> {
-    let bytes = std::fs::read(path).with_context(|| format!("read {}", path.display()))?;
-    let found: String = Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect();
-    anyhow::ensure!(found == sha256, "{} is damaged: its SHA-256 is not the one in the store", path.display());
+    anyhow::ensure!(
+        file_sha256(path)? == sha256,
+        "{} is damaged: its SHA-256 is not the one in the store",
+        path.display()
+    );
     Ok(())
 }

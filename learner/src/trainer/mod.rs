@@ -20,8 +20,8 @@ use crate::durable::DurableStore;
 use crate::files::RunFiles;
 use crate::replay::{HumanGames, SharedReplay};
 
-pub(crate) use checkpoints::check_sha256;
 pub use checkpoints::first_network;
+pub(crate) use checkpoints::{check_sha256, file_sha256};
 pub use losses::{LossSum, round};
 use thread::TrainerThread;
 

@@ -66,6 +66,7 @@ impl<E: Encoding> TrainerThread<E> {
             gradient_clip_norm: None,
             value_loss_weight: config.value_loss_weight,
             precision: config.precision.on(device),
+            ..TrainingSettings::default()
         };
         info!(%device, precision = ?settings.precision, "training");
         let (files, shape, store) = (parts.files.clone(), parts.shape, parts.store.clone());

@@ -149,6 +149,16 @@ impl GameSpec {
         }
     }
 
+    /// Returns whether samples of one are samples of the other: packed positions, legal moves and policy indices are the
+    /// same, whatever part of the board the network sees.
+    #[must_use]
+    pub fn has_samples_of(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Hive { rules, .. }, Self::Hive { rules: others, .. }) => rules == others,
+            _ => self == other,
+        }
+    }
+
     /// Does the visitor's work for this game.
     ///
     /// # Errors
@@ -191,6 +201,16 @@ mod tests {
         let json = serde_json::to_string(&spec).expect("plain numbers and text");
         assert_eq!(json, r#"{"name":"dama","ply_limit":90,"policy":"from4"}"#);
         assert_eq!(read(&json), Ok(spec));
+    }
+
+    #[test]
+    fn samples_go_with_rules_and_numbers_of_moves() {
+        let hive = |ply_limit, frame| GameSpec::Hive { rules: HiveRules { ply_limit, ..HiveRules::default() }, frame };
+        assert!(hive(90, 12).has_samples_of(&hive(90, 26)));
+        assert!(!hive(90, 12).has_samples_of(&hive(80, 12)));
+        assert!(!hive(90, 12).has_samples_of(&GameSpec::TicTacToe {}));
+        let dama = |policy| GameSpec::Dama { rules: DamaRules::default(), policy };
+        assert!(!dama(PolicyCoding::From4).has_samples_of(&dama(PolicyCoding::Lossless)));
     }
 
     #[test]

@@ -6,9 +6,11 @@
 pub mod batch;
 mod policy_target;
 mod replay;
+mod value_target;
 
 pub use policy_target::{PolicyTarget, PolicyTargetError};
 pub use replay::{ReplayError, ReplayState, ReplayedGame, Sample, replay};
+pub use value_target::ValueTarget;
 
 /// One ply as played: the move, and what the search found if there was one.
 #[derive(Debug, Clone, PartialEq, Default)]

@@ -50,10 +50,14 @@ pub enum ReplayError {
 pub struct Sample {
     /// The position as [`Encoding::pack`] writes it.
     pub packed: Vec<u8>,
+    /// The side to move.
+    pub side: Side,
     /// Visits of its legal moves.
     pub policy_target: PolicyTarget,
     /// How the game ended for the side to move, -1, 0 or 1.
-    pub value_target: f32,
+    pub outcome_value: f32,
+    /// Value of the root after the search, for the side to move, -1..=1; `None` where nobody searched.
+    pub search_value: Option<f32>,
 }
 
 /// A record that agrees with the rules.
@@ -87,6 +91,7 @@ struct PendingSample {
     packed: Vec<u8>,
     policy_target: PolicyTarget,
     side: Side,
+    search_value: f32,
 }
 
 impl<E: Encoding> ReplayState<E> {
@@ -124,7 +129,7 @@ impl<E: Encoding> ReplayState<E> {
         if let Some(target) = &ply.policy_target {
             self.check_target(target)?;
             if number >= self.opening_ply_count {
-                self.push_pending(target);
+                self.push_pending(target, ply.root_value);
             }
         }
         self.encoding.game().play(&mut self.position, mv);
@@ -155,10 +160,12 @@ impl<E: Encoding> ReplayState<E> {
     pub fn finish(self) -> ReplayedGame {
         let outcome = self.outcome();
         let samples = outcome.map_or_else(Vec::new, |outcome| {
-            let sample = |PendingSample { packed, policy_target, side }| Sample {
+            let sample = |PendingSample { packed, policy_target, side, search_value }| Sample {
                 packed,
+                side,
                 policy_target,
-                value_target: outcome.value_for(side).get(),
+                outcome_value: outcome.value_for(side).get(),
+                search_value: Some(search_value),
             };
             self.pending.into_iter().map(sample).collect()
         });
@@ -179,11 +186,11 @@ impl<E: Encoding> ReplayState<E> {
         }
     }
 
-    fn push_pending(&mut self, target: &PolicyTarget) {
+    fn push_pending(&mut self, target: &PolicyTarget, search_value: f32) {
         let mut packed = Vec::new();
         self.encoding.pack(&self.position, &mut packed);
         let side = self.encoding.game().side_to_move(&self.position);
-        self.pending.push(PendingSample { packed, policy_target: target.clone(), side });
+        self.pending.push(PendingSample { packed, policy_target: target.clone(), side, search_value });
     }
 }
 

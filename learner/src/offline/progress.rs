@@ -1,4 +1,4 @@
-//! How far a pretraining is: what its checkpoint says besides the weights, and its history as a table.
+//! How far a training is: what its checkpoint says besides the weights, and its history as a table.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -6,18 +6,17 @@ use std::fmt::Write;
 use anyhow::Context;
 use serde::{Deserialize, Serialize};
 
+use super::kind::Kind;
 use super::schedule::Trend;
 use super::settings::ScheduleKind;
 use crate::config::LearnerConfig;
 use crate::figures::Figures;
 use crate::trainer::LossSum;
 
-/// Key of the progress in a checkpoint.
-const PROGRESS: &str = "pretrain";
-/// Keys of `[pretrain]` that may be changed between two starts: how fast it is done, not what is done.
+/// Keys of the settings that may be changed between two starts: how fast it is done, not what is done.
 const FREE_KEYS: [&str; 4] = ["device", "threads", "batch_threads", "checkpoint_steps"];
 
-/// How far a pretraining is.
+/// How far a training is.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Progress {
@@ -57,18 +56,18 @@ impl Progress {
     /// Reads what [`Progress::to_extra`] put into a checkpoint.
     ///
     /// # Errors
-    /// If the checkpoint is not one of a pretraining.
-    pub fn from_extra(extra: &BTreeMap<String, String>) -> anyhow::Result<Self> {
-        let text = extra.get(PROGRESS).context("not a checkpoint of a pretraining")?;
-        serde_json::from_str(text).context("progress of a pretraining")
+    /// If the checkpoint is not one of such a training.
+    pub fn from_extra(extra: &BTreeMap<String, String>, kind: Kind) -> anyhow::Result<Self> {
+        let text = extra.get(kind.section()).with_context(|| format!("not a checkpoint of a {}", kind.word()))?;
+        serde_json::from_str(text).with_context(|| format!("progress of a {}", kind.word()))
     }
 
     /// Returns the progress as a checkpoint keeps it.
     ///
     /// # Errors
     /// Never in practice: all of it can be written.
-    pub fn to_extra(&self) -> anyhow::Result<BTreeMap<String, String>> {
-        Ok(BTreeMap::from([(PROGRESS.to_owned(), serde_json::to_string(self)?)]))
+    pub fn to_extra(&self, kind: Kind) -> anyhow::Result<BTreeMap<String, String>> {
+        Ok(BTreeMap::from([(kind.section().to_owned(), serde_json::to_string(self)?)]))
     }
 
     /// Returns the table of all epochs.
@@ -100,22 +99,26 @@ impl Progress {
     }
 }
 
-/// Returns what the outcome of a pretraining depends on, by name.
+/// Returns what the outcome of a training depends on, by name. `source_sha256` stands for the samples.
 ///
 /// # Errors
 /// Never in practice: settings can be written.
-pub fn origin(config: &LearnerConfig, games_sha256: &str) -> anyhow::Result<BTreeMap<String, String>> {
+pub fn origin(config: &LearnerConfig, kind: Kind, source_sha256: &str) -> anyhow::Result<BTreeMap<String, String>> {
     let mut origin = BTreeMap::from([
         ("game".to_owned(), serde_json::to_string(&config.game)?),
         ("network".to_owned(), serde_json::to_string(&config.network)?),
-        ("games".to_owned(), games_sha256.to_owned()),
+        (kind.source().to_owned(), source_sha256.to_owned()),
     ]);
-    let settings = serde_json::to_value(config.pretrain)?;
-    for (key, value) in settings.as_object().into_iter().flatten() {
+    if kind == Kind::DataSets {
+        origin.insert("training.value_target".to_owned(), format!("{:?}", config.training.value_target_rule()));
+    }
+    let settings = kind.config(config);
+    let written = serde_json::to_value(settings)?;
+    for (key, value) in written.as_object().into_iter().flatten() {
         // Without a fixed end there may be more epochs than were first thought of.
-        let is_open_end = key == "epochs" && config.pretrain.learning_rate_schedule == ScheduleKind::Plateau;
+        let is_open_end = key == "epochs" && settings.learning_rate_schedule == ScheduleKind::Plateau;
         if !FREE_KEYS.contains(&key.as_str()) && !is_open_end {
-            origin.insert(format!("pretrain.{key}"), value.to_string());
+            origin.insert(format!("{}.{key}", kind.section()), value.to_string());
         }
     }
     Ok(origin)
@@ -129,6 +132,7 @@ mod tests {
     fn the_outcome_depends_on_what_is_learned_and_not_on_how_fast() {
         let mut config = LearnerConfig::default();
         config.pretrain.learning_rate_schedule = ScheduleKind::Plateau;
+        let origin = |config: &LearnerConfig, games| origin(config, Kind::People, games);
         let first = origin(&config, "a").expect("settings");
         config.pretrain.threads = 7;
         config.pretrain.epochs += 1;
@@ -144,8 +148,9 @@ mod tests {
     fn progress_comes_back_as_it_was() {
         let trend = Trend { best_epoch: 3, best_loss: 0.1 + 0.2, ..Trend::default() };
         let progress = Progress { trend, seconds: 1.0 / 3.0, ..Progress::default() };
-        let extra = progress.to_extra().expect("text");
-        assert_eq!(Progress::from_extra(&extra).expect("progress"), progress);
-        assert!(Progress::from_extra(&BTreeMap::new()).is_err());
+        let extra = progress.to_extra(Kind::People).expect("text");
+        assert_eq!(Progress::from_extra(&extra, Kind::People).expect("progress"), progress);
+        assert!(Progress::from_extra(&extra, Kind::DataSets).is_err());
+        assert!(Progress::from_extra(&BTreeMap::new(), Kind::People).is_err());
     }
 }

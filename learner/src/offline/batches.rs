@@ -10,8 +10,7 @@ use anyhow::Context;
 use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
-use shared::encoding::hive::HiveEncoding;
-use shared::encoding::{Symmetry, TrainingBatch};
+use shared::encoding::{Encoding, Symmetry, TrainingBatch};
 use shared::record::batch::SampleError;
 
 use crate::games::mix_seed;
@@ -63,10 +62,9 @@ impl EpochOrder {
 }
 
 /// What batches are made of.
-#[derive(Clone, Copy)]
-pub struct Source<'a> {
+pub struct Source<'a, E> {
     /// How positions are shown.
-    pub encoding: &'a HiveEncoding,
+    pub encoding: &'a E,
     /// The samples.
     pub samples: &'a ReplayBuffer,
     /// Which of them, and when.
@@ -75,14 +73,23 @@ pub struct Source<'a> {
     pub threads: usize,
 }
 
+// A derive would want the encoding to be `Copy`, which only the reference to it is.
+impl<E> Clone for Source<'_, E> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<E> Copy for Source<'_, E> {}
+
 type Made = Result<TrainingBatch, SampleError>;
 
 /// Makes the batches `range` ahead and hands each to `take`, in order, until it returns false.
 ///
 /// # Errors
 /// What `take` says, or if a sample does not decode.
-pub fn for_each_batch(
-    source: Source<'_>,
+pub fn for_each_batch<E: Encoding>(
+    source: Source<'_, E>,
     range: Range<u64>,
     mut take: impl FnMut(u64, &TrainingBatch) -> anyhow::Result<bool>,
 ) -> anyhow::Result<()> {
@@ -100,7 +107,7 @@ pub fn for_each_batch(
         for (index, batch) in range.clone().enumerate() {
             let (taken, back) = &lanes[index % lanes.len()];
             let made = taken.recv().context("the thread that makes batches died")?;
-            let made = made.context("a sample of people's games does not decode")?;
+            let made = made.context("a sample does not decode")?;
             if !take(batch, &made)? {
                 return Ok(());
             }
@@ -112,8 +119,8 @@ pub fn for_each_batch(
 }
 
 /// Makes batches until the last, or until nobody takes them.
-fn make_batches(
-    source: Source<'_>,
+fn make_batches<E: Encoding>(
+    source: Source<'_, E>,
     batches: impl Iterator<Item = u64>,
     made: &SyncSender<Made>,
     used: &Receiver<TrainingBatch>,

@@ -1,16 +1,18 @@
-//! The folder of a pretraining: its checkpoint, its best network, its history.
+//! The folder of a training: its checkpoint, its best network, its history.
 
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 
+use super::kind::Kind;
 use crate::lock::FolderLock;
 use crate::part::PartFile;
 
-/// The files of a pretraining. One process at a time: the system lets the lock go when it dies.
+/// The files of a training. One process at a time: the system lets the lock go when it dies.
 #[derive(Debug)]
 pub struct Folder {
     dir: PathBuf,
+    kind: Kind,
     _lock: FolderLock,
 }
 
@@ -19,18 +21,18 @@ impl Folder {
     ///
     /// # Errors
     /// What the system says, or that another process is at work there.
-    pub fn open(dir: &Path) -> anyhow::Result<Self> {
+    pub fn open(dir: &Path, kind: Kind) -> anyhow::Result<Self> {
         std::fs::create_dir_all(dir).with_context(|| format!("create {}", dir.display()))?;
-        let path = dir.join("pretrain.lock");
+        let path = dir.join(format!("{}.lock", kind.section()));
         let lock = FolderLock::take(&path).with_context(|| format!("lock {}", path.display()))?;
-        let used = || format!("{} is used by another pretraining: wait for it, or stop it", dir.display());
-        Ok(Self { dir: dir.to_owned(), _lock: lock.with_context(used)? })
+        let used = || format!("{} is used by another {}: wait for it, or stop it", dir.display(), kind.word());
+        Ok(Self { dir: dir.to_owned(), kind, _lock: lock.with_context(used)? })
     }
 
     /// Returns the file of the best network so far: the result.
     #[must_use]
     pub fn network(&self) -> PathBuf {
-        self.dir.join("pretrained.safetensors")
+        self.dir.join(self.kind.result())
     }
 
     /// Returns the file from which training goes on.

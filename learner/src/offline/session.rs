@@ -3,38 +3,48 @@
 //! Everything that comes follows from the checkpoint, the games and the settings. So a training that was killed goes
 //! on from its last checkpoint as if nothing had happened, bit for bit on the CPU.
 
+use std::path::Path;
 use std::time::Instant;
 
 use anyhow::Context;
 use net::{Device, NetError, Network, NetworkShape, Trainer, TrainingSettings};
-use shared::encoding::hive::HiveEncoding;
 use shared::encoding::{Encoding, TrainingBatch};
 use tokio_util::sync::CancellationToken;
 use tracing::info;
 
 use super::batches::{EpochOrder, Source, for_each_batch};
 use super::folder::Folder;
+use super::kind::Kind;
 use super::measure::measure;
 use super::progress::{EpochRow, Progress, origin};
 use super::schedule::learning_rate;
 use super::screen::{Amount, Screen, percent};
-use super::settings::PretrainConfig;
+use super::settings::OfflineConfig;
 use crate::config::LearnerConfig;
-use crate::people::SampleSets;
+use crate::split::SampleSets;
+use crate::trainer::file_sha256;
 
-/// How a pretraining ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ended {
-    /// All epochs are done, or more are not worth it.
-    Done,
-    /// It was told to stop.
-    Stopped,
+/// What is to be learned, by what, and where.
+pub struct Plan<'a, E> {
+    /// What it is learned from.
+    pub kind: Kind,
+    /// All settings.
+    pub config: &'a LearnerConfig,
+    /// How positions are shown.
+    pub encoding: &'a E,
+    /// The samples.
+    pub sets: &'a SampleSets,
+    /// The network to start from; none: random weights.
+    pub start: Option<&'a Path>,
+    /// Where checkpoint and result go.
+    pub folder: &'a Folder,
 }
 
 /// A training that is under way.
-pub struct Session<'a> {
-    config: PretrainConfig,
-    encoding: &'a HiveEncoding,
+pub struct Session<'a, E> {
+    kind: Kind,
+    config: OfflineConfig,
+    encoding: &'a E,
     sets: &'a SampleSets,
     folder: &'a Folder,
     stop: CancellationToken,
@@ -44,64 +54,65 @@ pub struct Session<'a> {
     screen: Screen,
 }
 
-impl<'a> Session<'a> {
-    /// Takes up the training in `folder`, or starts one there.
+impl<'a, E: Encoding> Session<'a, E> {
+    /// Takes up the training in the plan's folder, or starts one there.
     ///
     /// # Errors
     /// If there are no games on one of the sides, or the training there is another one.
-    pub fn open(
-        config: &LearnerConfig,
-        encoding: &'a HiveEncoding,
-        sets: &'a SampleSets,
-        folder: &'a Folder,
-        stop: CancellationToken,
-    ) -> anyhow::Result<Self> {
-        let pretrain = config.pretrain;
-        check_sets(sets, &pretrain)?;
-        let device = net::open_device(pretrain.device).context("pretrain.device")?;
-        if pretrain.threads > 0 {
-            net::set_threads(pretrain.threads);
+    pub fn open(plan: Plan<'a, E>, stop: CancellationToken) -> anyhow::Result<Self> {
+        let Plan { kind, config: all, encoding, sets, start, folder } = plan;
+        let config = *kind.config(all);
+        check_sets(sets, kind, &config)?;
+        let device = net::open_device(config.device).with_context(|| format!("{}.device", kind.section()))?;
+        if config.threads > 0 {
+            net::set_threads(config.threads);
         }
-        let shape = NetworkShape::new(encoding, config.network);
-        let origin = origin(config, &sets.sha256)?;
-        let (trainer, progress) = match take_up(folder, &shape, device, &pretrain)? {
+        let shape = NetworkShape::new(encoding, all.network);
+        let mut origin = origin(all, kind, &sets.sha256())?;
+        if let Some(path) = start {
+            origin.insert("start network".to_owned(), file_sha256(path)?);
+        }
+        let (trainer, progress) = match take_up(folder, kind, &shape, device, &config)? {
             Some((trainer, progress)) => {
-                check_origin(folder, &progress, &origin)?;
-                info!(training_step = trainer.training_step(), "pretraining goes on from its checkpoint");
+                check_origin(folder, kind, &progress, &origin)?;
+                info!(training_step = trainer.training_step(), "training goes on from its checkpoint");
                 (trainer, progress)
             }
             None => {
-                info!(network = %shape, "new pretraining");
-                let network = Network::random(&shape, device, pretrain.seed)?;
-                (Trainer::new(network, settings_of(&pretrain, device))?, Progress { origin, ..Progress::default() })
+                info!(network = %shape, "new training");
+                let network = match start {
+                    Some(path) => Network::load(path, &shape, device)?,
+                    None => Network::random(&shape, device, config.seed)?,
+                };
+                (Trainer::new(network, settings_of(&config, device))?, Progress { origin, ..Progress::default() })
             }
         };
-        let (positions, batch_size) = (sets.training.position_count(), u64::from(pretrain.batch_size));
+        let (positions, batch_size) = (sets.training.position_count(), u64::from(config.batch_size));
         // A last batch that is not full would move the running statistics as much as a full one: it is left out.
         let amount = Amount {
-            epochs: pretrain.epochs,
+            epochs: config.epochs,
             epoch_steps: (positions / batch_size).max(1),
             batch_size: batch_size.min(positions),
         };
         let screen = Screen::new(amount);
-        Ok(Self { config: pretrain, encoding, sets, folder, stop, trainer, progress, amount, screen })
+        Ok(Self { kind, config, encoding, sets, folder, stop, trainer, progress, amount, screen })
     }
 
     /// Trains to the end, or until told to stop.
     ///
     /// # Errors
     /// If a loss is not finite, or a file cannot be written.
-    pub fn run(mut self) -> anyhow::Result<Ended> {
+    pub fn run(mut self) -> anyhow::Result<()> {
         self.folder.write_table(&self.progress.table())?;
         while !self.is_done() {
             if !self.train_epoch()? || !self.end_epoch()? {
                 self.save()?;
-                info!("stopped; started again, the pretraining goes on from here");
-                return Ok(Ended::Stopped);
+                info!("stopped; started again, the training goes on from here");
+                return Ok(());
             }
         }
         self.tell_best();
-        Ok(Ended::Done)
+        Ok(())
     }
 
     fn is_done(&self) -> bool {
@@ -140,7 +151,7 @@ impl<'a> Session<'a> {
     fn step(&mut self, epoch: u32, step: u64, batch: &TrainingBatch, last_at: &mut Instant) -> anyhow::Result<()> {
         let training_step = self.trainer.training_step();
         let rate = learning_rate(&self.config, &self.progress.trend, training_step, self.amount.epoch_steps);
-        let losses = self.trainer.step(batch, rate).map_err(advise)?;
+        let losses = self.trainer.step(batch, rate).map_err(|error| advise(self.kind, error))?;
         self.progress.losses.add(&losses, rate);
         let took = last_at.elapsed();
         *last_at = Instant::now();
@@ -179,7 +190,7 @@ impl<'a> Session<'a> {
     }
 
     fn save(&self) -> anyhow::Result<()> {
-        self.trainer.save_checkpoint(&self.folder.checkpoint(), &self.progress.to_extra()?)?;
+        self.trainer.save_checkpoint(&self.folder.checkpoint(), &self.progress.to_extra(self.kind)?)?;
         Ok(())
     }
 
@@ -195,13 +206,15 @@ impl<'a> Session<'a> {
             value_error = crate::trainer::round(best.held_out.value_error()),
             right_sign = percent(best.held_out.sign_share()),
             network = %self.folder.network().display(),
-            "pretraining done"
+            "training done"
         );
     }
 }
 
-fn settings_of(config: &PretrainConfig, device: net::Device) -> TrainingSettings {
+fn settings_of(config: &OfflineConfig, device: net::Device) -> TrainingSettings {
     TrainingSettings {
+        policy_rate_scale: config.policy_rate_scale,
+        value_rate_scale: config.value_rate_scale,
         momentum: config.momentum,
         weight_decay: config.weight_decay,
         gradient_clip_norm: None,
@@ -210,13 +223,14 @@ fn settings_of(config: &PretrainConfig, device: net::Device) -> TrainingSettings
     }
 }
 
-fn check_sets(sets: &SampleSets, config: &PretrainConfig) -> anyhow::Result<()> {
+fn check_sets(sets: &SampleSets, kind: Kind, config: &OfflineConfig) -> anyhow::Result<()> {
     let (training, held_out) = (sets.training.position_count(), sets.held_out.position_count());
-    anyhow::ensure!(training > 0, "games: none to learn from; see what was left out, and why");
+    let (source, section) = (kind.source(), kind.section());
+    anyhow::ensure!(training > 0, "{source}: none to learn from; see what was left out, and why");
     anyhow::ensure!(
         held_out > 0,
-        "games: none of {} is held out by pretrain.seed = {} and pretrain.held_out_share = {}: give more games",
-        sets.counts.training_games,
+        "{source}: none of {} games is held out by {section}.seed = {} and {section}.held_out_share = {}: give more games",
+        sets.training_games,
         config.seed,
         config.held_out_share
     );
@@ -226,37 +240,41 @@ fn check_sets(sets: &SampleSets, config: &PretrainConfig) -> anyhow::Result<()> 
 /// Loads the checkpoint in `folder` if there is one.
 fn take_up(
     folder: &Folder,
+    kind: Kind,
     shape: &NetworkShape,
     device: Device,
-    config: &PretrainConfig,
+    config: &OfflineConfig,
 ) -> anyhow::Result<Option<(Trainer, Progress)>> {
     let path = folder.checkpoint();
     if !path.exists() {
         return Ok(None);
     }
     let restored = Trainer::load_checkpoint(&path, shape, device, settings_of(config, device));
-    let (trainer, extra) = restored.context("go on with the pretraining there, or use another --checkpoint-dir")?;
-    let progress = Progress::from_extra(&extra).with_context(|| path.display().to_string())?;
+    let (trainer, extra) = restored.context("go on with the training there, or use another --checkpoint-dir")?;
+    let progress = Progress::from_extra(&extra, kind).with_context(|| path.display().to_string())?;
     Ok(Some((trainer, progress)))
 }
 
 /// Refuses to go on with other games or settings.
 fn check_origin(
     folder: &Folder,
+    kind: Kind,
     progress: &Progress,
     wanted: &std::collections::BTreeMap<String, String>,
 ) -> anyhow::Result<()> {
     let changed = wanted.iter().find(|(key, value)| progress.origin.get(*key) != Some(*value));
     let Some((key, _)) = changed else { return Ok(()) };
     anyhow::bail!(
-        "{}: the pretraining there was begun with other {key}: use another --checkpoint-dir, or delete this one",
-        folder.checkpoint().display()
+        "{}: the {} there was begun with other {key}: use another --checkpoint-dir, or delete this one",
+        folder.checkpoint().display(),
+        kind.word()
     )
 }
 
 /// Says what helps against a loss that is not finite.
-fn advise(error: NetError) -> anyhow::Error {
+fn advise(kind: Kind, error: NetError) -> anyhow::Error {
     let is_not_finite = matches!(error, NetError::NotFinite { .. });
     let error = anyhow::Error::from(error);
-    if is_not_finite { error.context("lower pretrain.learning_rate and start again in another folder") } else { error }
+    let advice = || format!("lower {}.learning_rate and start again in another folder", kind.section());
+    if is_not_finite { error.context(advice()) } else { error }
 }

@@ -3,7 +3,7 @@
 use net::cosine_learning_rate;
 use serde::{Deserialize, Serialize};
 
-use super::settings::{PretrainConfig, ScheduleKind};
+use super::settings::{OfflineConfig, ScheduleKind};
 
 /// How the held-out loss has gone so far.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
@@ -23,7 +23,7 @@ pub struct Trend {
 
 impl Trend {
     /// Takes in the held-out loss of an epoch. Returns whether it is the best so far.
-    pub fn add(&mut self, epoch: u32, loss: f64, config: &PretrainConfig) -> bool {
+    pub fn add(&mut self, epoch: u32, loss: f64, config: &OfflineConfig) -> bool {
         // A loss that is no number is no better than any other.
         if self.best_epoch == 0 || loss < self.best_loss {
             *self = Self { best_epoch: epoch, best_loss: loss, stale_epochs: 0, plateau_epochs: 0, ..*self };
@@ -40,14 +40,14 @@ impl Trend {
 
     /// Returns whether more epochs are not worth it.
     #[must_use]
-    pub fn is_exhausted(&self, config: &PretrainConfig) -> bool {
+    pub fn is_exhausted(&self, config: &OfflineConfig) -> bool {
         config.stop_patience > 0 && self.stale_epochs >= config.stop_patience
     }
 }
 
 /// Returns the learning rate of `step` (from 0) in a training of `epoch_steps` steps an epoch.
 #[must_use]
-pub fn learning_rate(config: &PretrainConfig, trend: &Trend, step: u64, epoch_steps: u64) -> f64 {
+pub fn learning_rate(config: &OfflineConfig, trend: &Trend, step: u64, epoch_steps: u64) -> f64 {
     let warmup_steps = config.warmup_epochs * epoch_steps as f64;
     let done = (step + 1) as f64;
     if done < warmup_steps {
@@ -72,8 +72,8 @@ mod tests {
     use super::*;
     use crate::config::LearnerConfig;
 
-    fn config(learning_rate_schedule: ScheduleKind) -> PretrainConfig {
-        PretrainConfig {
+    fn config(learning_rate_schedule: ScheduleKind) -> OfflineConfig {
+        OfflineConfig {
             learning_rate_schedule,
             learning_rate: 0.1,
             learning_rate_min: 0.01,

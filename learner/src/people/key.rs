@@ -1,7 +1,4 @@
-//! Which games are held out: by the game and a seed, whatever other games there are.
-//!
-//! Positions of one game are much alike, so a game is on one side whole; and games with the same moves, turned or
-//! mirrored ones too, are on the same side.
+//! What games with the same moves have in common, turned or mirrored ones too: by it they are split.
 
 use shared::encoding::Symmetry;
 use shared::encoding::{Encoding, hive::HiveEncoding};
@@ -10,24 +7,6 @@ use shared::game::hive::{Move, Piece};
 use shared::notation::PlayedGame;
 
 use crate::games::mix_seed;
-
-/// How games are split in two.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Split {
-    /// Another seed holds out other games.
-    pub seed: u64,
-    /// Share of the games that is held out, 0..=1.
-    pub held_out_share: f64,
-}
-
-impl Split {
-    /// Returns whether the game with this key is held out.
-    #[must_use]
-    pub fn is_held_out(self, key: u64) -> bool {
-        let drawn = mix_seed(self.seed ^ 0x0073_706c_6974, key) >> 11;
-        (drawn as f64) < self.held_out_share * (1_u64 << 53) as f64
-    }
-}
 
 /// Returns a number that games with the same moves share: however their pieces are numbered, turned and mirrored.
 #[must_use]

@@ -1,7 +1,7 @@
 //! Asking a network about samples that it did not learn from.
 
 use net::{InferenceNetwork, Network, NetworkOutput, Precision};
-use shared::encoding::hive::HiveEncoding;
+use shared::encoding::Encoding;
 use tokio_util::sync::CancellationToken;
 
 use super::batches::{EpochOrder, Source, for_each_batch};
@@ -15,9 +15,9 @@ const BATCH_SIZE: usize = 256;
 ///
 /// # Errors
 /// If the network is of another shape than the encoding, or the device fails.
-pub fn measure(
+pub fn measure<E: Encoding>(
     network: &Network,
-    encoding: &HiveEncoding,
+    encoding: &E,
     samples: &ReplayBuffer,
     threads: usize,
     stop: &CancellationToken,

@@ -1,15 +1,15 @@
-//! The section `[pretrain]`: how a network learns from people's games. Meaning and source of each key:
-//! `config/hive-original.toml`.
+//! The sections `[pretrain]` and `[offline]`: how a network learns from people's games, and from data sets. Meaning and
+//! source of each key: `config/hive-original.toml`.
 
 use net::{DeviceChoice, TrainingPrecision};
 use serde::{Deserialize, Serialize};
 
 use crate::config::{ConfigError, require};
 
-/// How a network learns from people's games.
+/// How a network learns without self-play.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct PretrainConfig {
+pub struct OfflineConfig {
     /// `auto`, `cpu` or `cuda:N`.
     pub device: DeviceChoice,
     /// Threads of a step on the CPU; 0: all cores.
@@ -30,6 +30,10 @@ pub struct PretrainConfig {
     pub learning_rate_schedule: ScheduleKind,
     /// Learning rate after the warm-up.
     pub learning_rate: f64,
+    /// Times the learning rate that the weights of the policy head alone are changed with.
+    pub policy_rate_scale: f64,
+    /// Times the learning rate that the weights of the value head alone are changed with.
+    pub value_rate_scale: f64,
     /// Learning rate that is never gone below.
     pub learning_rate_min: f64,
     /// Epochs over which the learning rate rises from nothing.
@@ -58,34 +62,42 @@ pub enum ScheduleKind {
     Cosine,
 }
 
-impl PretrainConfig {
-    /// Checks every value.
+impl OfflineConfig {
+    /// Checks every value; `section` is where the keys stand.
     ///
     /// # Errors
     /// [`ConfigError`] naming the first key that is impossible.
-    pub fn check(&self) -> Result<(), ConfigError> {
+    pub fn check(&self, section: &str) -> Result<(), ConfigError> {
+        let require =
+            |is_fine, key: &str, problem: &dyn Fn() -> String| require(is_fine, &format!("{section}.{key}"), problem);
         let counts = [
-            ("pretrain.batch_threads", self.batch_threads.min(1 << 20) as u32),
-            ("pretrain.batch_size", self.batch_size),
-            ("pretrain.epochs", self.epochs),
-            ("pretrain.plateau_patience", self.plateau_patience),
-            ("pretrain.checkpoint_steps", self.checkpoint_steps),
+            ("batch_threads", self.batch_threads.min(1 << 20) as u32),
+            ("batch_size", self.batch_size),
+            ("epochs", self.epochs),
+            ("plateau_patience", self.plateau_patience),
+            ("checkpoint_steps", self.checkpoint_steps),
         ];
         for (key, count) in counts {
-            require(count >= 1, key, || "is too small".to_owned())?;
+            require(count >= 1, key, &|| "is too small".to_owned())?;
         }
-        let shares = [("pretrain.momentum", self.momentum), ("pretrain.weight_decay", self.weight_decay)];
-        for (key, share) in shares {
-            require((0.0..1.0).contains(&share), key, || format!("{share} is not in 0..1"))?;
+        for (key, share) in [("momentum", self.momentum), ("weight_decay", self.weight_decay)] {
+            require((0.0..1.0).contains(&share), key, &|| format!("{share} is not in 0..1"))?;
         }
         let share = self.held_out_share;
-        require(share > 0.0 && share < 1.0, "pretrain.held_out_share", || format!("{share} is not between 0 and 1"))?;
+        require(share > 0.0 && share < 1.0, "held_out_share", &|| format!("{share} is not between 0 and 1"))?;
         let (min, max) = (self.learning_rate_min, self.learning_rate);
-        require(max > 0.0 && max < 10.0, "pretrain.learning_rate", || format!("{max} is not in 0..10"))?;
-        require(min > 0.0 && min <= max, "pretrain.learning_rate_min", || format!("{min} is not in 0..={max}"))?;
+        require(max > 0.0 && max < 10.0, "learning_rate", &|| format!("{max} is not in 0..10"))?;
+        require(min > 0.0 && min <= max, "learning_rate_min", &|| format!("{min} is not in 0..={max}"))?;
         let epochs = self.warmup_epochs;
-        require((0.0..=1000.0).contains(&epochs), "pretrain.warmup_epochs", || format!("{epochs} is not in 0..=1000"))?;
-        let weight = self.value_loss_weight;
-        require((0.0..=100.0).contains(&weight), "pretrain.value_loss_weight", || format!("{weight} is not in 0..=100"))
+        require((0.0..=1000.0).contains(&epochs), "warmup_epochs", &|| format!("{epochs} is not in 0..=1000"))?;
+        let weights = [
+            ("policy_rate_scale", self.policy_rate_scale),
+            ("value_rate_scale", self.value_rate_scale),
+            ("value_loss_weight", self.value_loss_weight),
+        ];
+        for (key, weight) in weights {
+            require((0.0..=100.0).contains(&weight), key, &|| format!("{weight} is not in 0..=100"))?;
+        }
+        Ok(())
     }
 }

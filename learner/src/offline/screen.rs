@@ -1,4 +1,4 @@
-//! What people see of a pretraining: a bar on a terminal, now and then a line elsewhere, and a line an epoch.
+//! What people see of a training: a bar on a terminal, now and then a line elsewhere, and a line an epoch.
 
 use std::time::{Duration, Instant};
 
@@ -69,7 +69,7 @@ impl Screen {
                 learning_rate = round(learning_rate),
                 samples_per_second = self.samples_per_second().round(),
                 to_go = self.time_to_go(epoch, step),
-                "pretraining"
+                "learning"
             );
             self.shown = LossSum::default();
             self.shown_at = Instant::now();

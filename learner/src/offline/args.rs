@@ -1,0 +1,85 @@
+//! The flags that both commands have, and how a command starts.
+
+use anyhow::Context;
+use runtime::config::{ConfigArgs, Preset, Sources, to_toml};
+use runtime::exit::UsageError;
+use runtime::{exit, logging, shutdown};
+use tokio_util::sync::CancellationToken;
+
+use super::kind::Kind;
+use crate::config::{LearnerConfig, PRESETS};
+
+/// How to learn.
+#[derive(Debug, Clone, clap::Args)]
+pub(super) struct OfflineArgs {
+    #[command(flatten)]
+    config: ConfigArgs,
+    /// Settings to train with, by name: hive-cpu, hive-4090, ...; keys of --config and --set go above them.
+    #[arg(long, value_name = "NAME")]
+    preset: Option<String>,
+    /// Times that every game is learned from, at most (pretrain.epochs, offline.epochs).
+    #[arg(long, value_name = "N")]
+    epochs: Option<u32>,
+    /// human or json (log.format).
+    #[arg(long, value_name = "FORMAT")]
+    log_format: Option<String>,
+}
+
+/// A command that has started.
+pub(super) struct Started {
+    pub config: LearnerConfig,
+    /// Tells that it is to stop.
+    pub stop: CancellationToken,
+    tokio: tokio::runtime::Runtime,
+}
+
+impl OfflineArgs {
+    /// Reads the settings, and starts log and signals; `None` if only the settings were asked for, and are printed.
+    ///
+    /// # Errors
+    /// What is wrong with the settings; that there is nothing to learn from, if `has_source` is false.
+    pub fn start(&self, kind: Kind, has_source: bool) -> anyhow::Result<Option<Started>> {
+        let loaded = runtime::config::load::<LearnerConfig>(&self.sources(kind)?)?;
+        loaded.raw.check().map_err(|error| loaded.error(error))?;
+        let config = loaded.raw.clone();
+        if self.config.print_config {
+            exit::print(&to_toml(&config)).context("write to stdout")?;
+            return Ok(None);
+        }
+        if !has_source {
+            return Err(UsageError(kind.missing_source().to_owned()).into());
+        }
+        // Before threads, files and the first torch call: on a machine with a GPU the program starts anew.
+        net::cuda::preload(kind.config(&config).device)?;
+        logging::init(&config.log).map_err(|error| loaded.error(error))?;
+        let tokio = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
+        let stop = tokio.block_on(async { shutdown::on_signals() }).context("listen for signals")?;
+        Ok(Some(Started { config, stop, tokio }))
+    }
+
+    fn sources(&self, kind: Kind) -> anyhow::Result<Sources> {
+        let mut config = self.config.clone();
+        let epochs = self.epochs.map(|epochs| (format!("{}.epochs", kind.section()), epochs.to_string()));
+        let log_format = self.log_format.as_ref().map(|format| ("log.format".to_owned(), format!("{format:?}")));
+        config.overrides.extend(epochs.into_iter().chain(log_format));
+        let preset = self.preset.as_deref().map(preset).transpose()?;
+        Ok(Sources { preset, ..Sources::new("learner", &config) })
+    }
+}
+
+impl Started {
+    /// Ends what listens for signals.
+    pub fn end(self) {
+        self.tokio.shutdown_background();
+    }
+}
+
+/// Returns a preset by its name.
+///
+/// # Errors
+/// [`UsageError`] with the names there are.
+fn preset(name: &str) -> Result<Preset, UsageError> {
+    let found = PRESETS.iter().find(|preset| preset.name == name);
+    let names: Vec<_> = PRESETS.iter().map(|preset| preset.name).collect();
+    found.copied().ok_or_else(|| UsageError(format!("--preset {name}: there are {}", names.join(", "))))
+}

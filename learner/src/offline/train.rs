@@ -1,0 +1,109 @@
+//! `learner train`: learning from data sets, for any game.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use rayon::prelude::*;
+use shared::encoding::Encoding;
+use shared::game::catalog::GameVisitor;
+use tracing::{info, warn};
+
+use super::args::{OfflineArgs, Started};
+use super::folder::Folder;
+use super::kind::Kind;
+use super::session::{Plan, Session};
+use crate::config::LearnerConfig;
+use crate::datasets::{DataSet, identity_of};
+use crate::split::{SampleSets, Split};
+
+/// What to learn from, how, and where to put it.
+#[derive(Debug, Clone, clap::Args)]
+pub struct TrainArgs {
+    #[command(flatten)]
+    how: OfflineArgs,
+    /// Data sets to learn from, as `learner export --dataset` writes them.
+    #[arg(long, value_name = "FILE", num_args = 1..)]
+    data: Vec<PathBuf>,
+    /// Network to start from, of the shape that the settings say; none: random weights.
+    #[arg(long, value_name = "FILE")]
+    network: Option<PathBuf>,
+    /// Folder of the checkpoint, the history and the result, trained.safetensors.
+    #[arg(long, value_name = "DIR", default_value = "trained")]
+    checkpoint_dir: PathBuf,
+}
+
+/// Learns from data sets until done or told to stop.
+///
+/// # Errors
+/// What is wrong with settings, data sets or files, in words.
+pub fn train(args: &TrainArgs) -> anyhow::Result<()> {
+    let Some(started) = args.how.start(Kind::DataSets, !args.data.is_empty())? else { return Ok(()) };
+    let ended = started.config.game.visit(Training { args, started: &started })?;
+    started.end();
+    ended
+}
+
+/// A training for a game that is still to be chosen.
+struct Training<'a> {
+    args: &'a TrainArgs,
+    started: &'a Started,
+}
+
+impl GameVisitor for Training<'_> {
+    type Output = anyhow::Result<()>;
+
+    fn visit<E: Encoding>(self, encoding: E) -> anyhow::Result<()> {
+        let Self { args, started: Started { config, stop, .. } } = self;
+        let folder = Folder::open(&args.checkpoint_dir, Kind::DataSets)?;
+        let sets = read_sets(&encoding, config, &args.data)?;
+        info!(
+            training_games = sets.training_games,
+            training_positions = sets.training.position_count(),
+            held_out_games = sets.held_out_games,
+            held_out_positions = sets.held_out.position_count(),
+            "data sets"
+        );
+        let (encoding, start) = (&encoding, args.network.as_deref());
+        let plan = Plan { kind: Kind::DataSets, config, encoding, sets: &sets, start, folder: &folder };
+        Session::open(plan, stop.clone())?.run()
+    }
+}
+
+/// Reads the samples in `paths`, in their order. What is damaged is told of.
+fn read_sets<E: Encoding>(encoding: &E, config: &LearnerConfig, paths: &[PathBuf]) -> anyhow::Result<SampleSets> {
+    let split = Split { seed: config.offline.seed, held_out_share: config.offline.held_out_share };
+    let rule = config.training.value_target_rule();
+    let mut sets = SampleSets::new(rule);
+    let mut unsearched_count = 0_usize;
+    for path in paths {
+        let mut data = open(path, config)?;
+        while let Some(games) = data.next_games()? {
+            let keys: Vec<u64> = games.par_iter().map(|game| identity_of(encoding, &game.samples)).collect();
+            for (game, key) in games.iter().zip(keys) {
+                unsearched_count += game.samples.iter().filter(|sample| sample.search_value.is_none()).count();
+                sets.push_game(split.is_held_out(key), &game.samples);
+            }
+        }
+        if let Some(loss) = data.loss() {
+            warn!(loss, "data set is not whole");
+        }
+    }
+    anyhow::ensure!(
+        unsearched_count == 0 || !rule.needs_search(),
+        "training.value_target: {unsearched_count} positions have no search value; set it to outcome"
+    );
+    Ok(sets)
+}
+
+fn open(path: &Path, config: &LearnerConfig) -> anyhow::Result<DataSet> {
+    let data = DataSet::open(path).context("data")?;
+    let (found, wanted) = (data.spec(), &config.game);
+    anyhow::ensure!(
+        found.has_samples_of(wanted),
+        "data: {} is of {}, the settings are of {}: use the --preset and the game's rules that it was made with",
+        path.display(),
+        serde_json::to_string(found)?,
+        serde_json::to_string(wanted)?
+    );
+    Ok(data)
+}
