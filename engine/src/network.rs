@@ -1,19 +1,25 @@
 //! Answers leaves with a trained network. The only file of the engine that knows `net`.
 
 use std::path::Path;
+use std::sync::Mutex;
 
 use net::{DeviceChoice, InferenceNetwork, Network, NetworkOutput, NetworkShape, Precision};
 use runtime::logging;
 use shared::encoding::{Encoding, NetworkInput, Shown};
 use shared::game::Value;
-use shared::search::{LeafId, Search};
+use shared::search::{LeafId, Member};
 
-use crate::think::Evaluator;
+use crate::think::{Answerer, Evaluator};
 
-/// A network, and how it sees the board.
+/// A network, and how it sees the board. The threads of a search take turns.
 pub struct NetworkEvaluator<G: Shown> {
-    network: InferenceNetwork,
+    network: Mutex<InferenceNetwork>,
     view: G::View,
+}
+
+/// What one thread asks the network with.
+struct Asking<'a, G: Shown> {
+    evaluator: &'a NetworkEvaluator<G>,
     input: NetworkInput,
     output: NetworkOutput,
     policy_indices: Vec<u16>,
@@ -41,8 +47,7 @@ impl<G: Shown> NetworkEvaluator<G> {
         let network = Network::load(path, &shape, device)?;
         let network = InferenceNetwork::new(&network, device, Precision::for_device(device), &[])?;
         logging::print_line(&format!("playing network {} on {device}: {shape}", path.display()));
-        let (input, output) = (NetworkInput::default(), NetworkOutput::default());
-        Ok(Self { network, view, input, output, policy_indices: Vec::new() })
+        Ok(Self { network: Mutex::new(network), view })
     }
 }
 
@@ -54,25 +59,33 @@ fn view_of<G: Shown>(shape: &NetworkShape) -> Option<G::View> {
 }
 
 impl<G: Shown> Evaluator<G> for NetworkEvaluator<G> {
-    fn answer(&mut self, game: &G, search: &mut Search<G>, leaves: &[LeafId]) -> anyhow::Result<()> {
-        let encoding = game.encoding(self.view);
-        self.input.clear();
-        for leaf in leaves {
-            let position = search.leaf_position(*leaf);
-            self.policy_indices.clear();
-            encoding.policy_indices(position, search.leaf_moves(*leaf), &mut self.policy_indices);
-            self.input.push(&encoding, position, &self.policy_indices)?;
-        }
-        self.network.evaluate(&self.input, &mut self.output)?;
-        for (index, leaf) in leaves.iter().enumerate() {
-            let priors = &self.output.priors[self.input.move_range(index)];
-            search.expand(*leaf, priors, Value::new(self.output.values[index]));
-        }
-        Ok(())
+    fn answerer(&self, _seed: u64) -> Box<dyn Answerer<G> + '_> {
+        let (input, output) = (NetworkInput::default(), NetworkOutput::default());
+        Box::new(Asking { evaluator: self, input, output, policy_indices: Vec::new() })
     }
 
-    fn set_threads(&mut self, count: u32) {
+    fn set_threads(&self, count: u32) {
         net::set_threads(count as usize);
+    }
+}
+
+impl<G: Shown> Answerer<G> for Asking<'_, G> {
+    fn answer(&mut self, game: &G, member: &mut Member<'_, G>, leaves: &[LeafId]) -> anyhow::Result<()> {
+        let encoding = game.encoding(self.evaluator.view);
+        self.input.clear();
+        for leaf in leaves {
+            let position = member.leaf_position(*leaf);
+            self.policy_indices.clear();
+            encoding.policy_indices(position, member.leaf_moves(*leaf), &mut self.policy_indices);
+            self.input.push(&encoding, position, &self.policy_indices)?;
+        }
+        let broken = |_| anyhow::anyhow!("another thread failed while it asked the network");
+        self.evaluator.network.lock().map_err(broken)?.evaluate(&self.input, &mut self.output)?;
+        for (index, leaf) in leaves.iter().enumerate() {
+            let priors = &self.output.priors[self.input.move_range(index)];
+            member.expand(*leaf, priors, Value::new(self.output.values[index]));
+        }
+        Ok(())
     }
 }
 
@@ -108,9 +121,11 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("network.safetensors");
         Network::random(&NetworkShape::new(encoding, settings), Device::CPU, 7).unwrap().save(&path).unwrap();
-        let mut evaluator = NetworkEvaluator::<E::Game>::open(&path, DeviceChoice::Cpu).unwrap();
+        let evaluator = NetworkEvaluator::<E::Game>::open(&path, DeviceChoice::Cpu).unwrap();
         let game = E::Game::default();
-        assert_eq!(simulations_of(&game, game.initial_position(), &mut evaluator, 40), 40);
+        for threads in [1, 3] {
+            assert_eq!(simulations_of(&game, game.initial_position(), &evaluator, (40, threads)), 40);
+        }
         evaluator.view
     }
 

@@ -4,7 +4,8 @@ use std::fmt::Display;
 use std::str::FromStr;
 use std::time::Instant;
 
-use shared::search::SearchSettings;
+use shared::game::Game;
+use shared::search::{Preset, SearchError, SearchSettings, TeamSearch};
 
 use crate::think::Limits;
 
@@ -32,9 +33,19 @@ pub struct Switch {
     default: bool,
 }
 
+/// One of several names.
+#[derive(Debug, Clone, Copy)]
+pub struct Choice {
+    /// What counts now.
+    pub value: Preset,
+    default: Preset,
+}
+
 /// All settings with their values. What each does is told in `docs/uhp.md`.
 #[derive(Debug, Clone)]
 pub struct Settings {
+    /// How to search.
+    pub preset: Choice,
     /// Simulations of a search without a limit.
     pub simulations: Number<u32>,
     /// Weight of prior and visits against value (c_puct).
@@ -45,10 +56,14 @@ pub struct Settings {
     pub batch_size: Number<u32>,
     /// Memory that the tree may take, in MiB.
     pub memory_mb: Number<u32>,
+    /// Memory for evaluations that are found again, in MiB; 0 = none.
+    pub transposition_mb: Number<u32>,
     /// How long before the end of the time a search stops, in milliseconds.
     pub time_margin_ms: Number<u32>,
     /// Threads that compute the network.
     pub threads: Number<u32>,
+    /// Threads that search the tree.
+    pub search_threads: Number<u32>,
     /// Whether the third occurrence of a position is a draw; counts from the next game on.
     pub repetition_draw: Switch,
 }
@@ -57,19 +72,23 @@ impl Default for Settings {
     fn default() -> Self {
         let search = SearchSettings::default();
         Self {
+            preset: Choice { value: Preset::AlphaZero, default: Preset::AlphaZero },
             simulations: Number::new(search.simulation_count, 2, SIMULATIONS_MAX),
             exploration: Number::new(search.exploration, 0.0, 1000.0),
             temperature: Number::new(0.0, 0.0, 100.0),
             batch_size: Number::new(8, 1, 256),
             // More, and the edges of the tree could not be numbered with 32 bits.
             memory_mb: Number::new(2048, 16, 32_768),
+            transposition_mb: Number::new(4, 0, 4096),
             time_margin_ms: Number::new(50, 0, 10_000),
             threads: Number::new(1, 1, 256),
+            search_threads: Number::new(1, 1, 256),
             repetition_draw: Switch { value: true, default: true },
         }
     }
 }
 
+const PRESET: &str = "Preset";
 /// Most simulations that a tree counts.
 pub const SIMULATIONS_MAX: u32 = 100_000_000;
 
@@ -102,8 +121,8 @@ pub struct Shown {
     pub value: String,
     /// What it is set to at first.
     pub default: String,
-    /// The least and the greatest number.
-    pub bounds: Option<[String; 2]>,
+    /// The least and the greatest number, or all names.
+    pub allowed: Vec<String>,
 }
 
 /// What a setting holds.
@@ -115,9 +134,18 @@ pub enum Kind {
     Real,
     /// Yes or no.
     Bool,
+    /// One of several names.
+    Enum,
 }
 
 impl Settings {
+    /// Returns what is set at first in a program that searches by `preset`.
+    pub fn of_preset(preset: Preset) -> Self {
+        let mut settings = Self { preset: Choice { value: preset, default: preset }, ..Self::default() };
+        settings.exploration.value = preset.settings(SIMULATIONS_MAX).exploration;
+        settings
+    }
+
     /// Returns every setting.
     pub fn shown(&self) -> Vec<Shown> {
         let mut copy = self.clone();
@@ -141,7 +169,13 @@ impl Settings {
     pub fn set(&mut self, name: &str, value: &str) -> Result<(), SettingError> {
         let found = self.all().into_iter().find(|(known, hub_name, _)| is_named(name, known, hub_name));
         let (name, _, setting) = found.ok_or_else(|| SettingError::Unknown(name.to_owned()))?;
-        setting.set(value).map_err(|reason| SettingError::Value { name, reason })
+        let before = setting.shown().value;
+        setting.set(value).map_err(|reason| SettingError::Value { name, reason })?;
+        if name == PRESET && self.preset.value.name() != before {
+            // Each formula has a weight of its own.
+            self.exploration.value = self.preset.value.settings(SIMULATIONS_MAX).exploration;
+        }
+        Ok(())
     }
 
     /// Returns how a game is searched. The search itself ends by the limits of each move.
@@ -151,8 +185,31 @@ impl Settings {
             leaves_per_game: self.batch_size.value,
             temperature: self.temperature.value,
             temperature_after: self.temperature.value,
-            ..SearchSettings::default().for_match(SIMULATIONS_MAX)
+            ..self.preset.value.settings(SIMULATIONS_MAX)
         }
+    }
+
+    /// Returns what a tree must have been searched by to be searched on.
+    pub fn tree_key(&self) -> (Preset, SearchSettings, u32) {
+        (self.preset.value, self.search(), self.transposition_mb.value)
+    }
+
+    /// Begins a tree.
+    ///
+    /// # Errors
+    /// If the game is over.
+    pub fn new_search<G: Game>(
+        &self,
+        game: &G,
+        position: &G::Position,
+        seed: u64,
+    ) -> Result<TeamSearch<G>, SearchError> {
+        let preset = self.preset.value;
+        let mut search = TeamSearch::new(game.clone(), position.clone(), preset.rule(), self.search(), seed)?;
+        if preset.shares_evaluations() {
+            search.share_evaluations((self.transposition_mb.value as usize) << 20);
+        }
+        Ok(search)
     }
 
     /// Returns the limits of a search of so many simulations, or as many as a tree counts, that ends at `deadline`.
@@ -162,18 +219,22 @@ impl Settings {
             deadline,
             byte_count_max: (self.memory_mb.value as usize) << 20,
             batch_size: self.batch_size.value,
+            thread_count: self.search_threads.value,
         }
     }
 
-    fn all(&mut self) -> [(&'static str, &'static str, &mut dyn Setting); 8] {
+    fn all(&mut self) -> [(&'static str, &'static str, &mut dyn Setting); 11] {
         [
+            (PRESET, "preset", &mut self.preset),
             ("Simulations", "simulations", &mut self.simulations),
             ("Exploration", "exploration", &mut self.exploration),
             ("Temperature", "temperature", &mut self.temperature),
             ("BatchSize", "batch-size", &mut self.batch_size),
             ("MemoryMB", "memory-mb", &mut self.memory_mb),
+            ("TranspositionMB", "transposition-mb", &mut self.transposition_mb),
             ("TimeMarginMs", "time-margin-ms", &mut self.time_margin_ms),
             ("Threads", "threads", &mut self.threads),
+            ("SearchThreads", "search-threads", &mut self.search_threads),
             ("RepetitionDraw", "", &mut self.repetition_draw),
         ]
     }
@@ -209,7 +270,7 @@ impl<T: NumberType> Setting for Number<T> {
             kind: T::KIND,
             value: self.value.to_string(),
             default: self.default.to_string(),
-            bounds: Some([self.least.to_string(), self.most.to_string()]),
+            allowed: vec![self.least.to_string(), self.most.to_string()],
         }
     }
 
@@ -224,12 +285,28 @@ impl<T: NumberType> Setting for Number<T> {
 impl Setting for Switch {
     fn shown(&self) -> Shown {
         let [value, default] = [self.value, self.default].map(|value| value.to_string());
-        Shown { name: "", hub_name: "", kind: Kind::Bool, value, default, bounds: None }
+        Shown { name: "", hub_name: "", kind: Kind::Bool, value, default, allowed: vec![] }
     }
 
     fn set(&mut self, text: &str) -> Result<(), String> {
         let value = text.to_ascii_lowercase().parse().map_err(|_| format!("{text:?} is not True or False"))?;
         self.value = value;
+        Ok(())
+    }
+}
+
+impl Setting for Choice {
+    fn shown(&self) -> Shown {
+        let [value, default] = [self.value, self.default].map(|preset| preset.name().to_owned());
+        let allowed = Preset::ALL.map(|preset| preset.name().to_owned()).to_vec();
+        Shown { name: "", hub_name: "", kind: Kind::Enum, value, default, allowed }
+    }
+
+    fn set(&mut self, text: &str) -> Result<(), String> {
+        self.value = text.to_ascii_lowercase().parse().map_err(|_| {
+            let names = Preset::ALL.map(Preset::name).join(", ");
+            format!("{text:?} is not one of {names}")
+        })?;
         Ok(())
     }
 }
@@ -247,7 +324,7 @@ mod tests {
                 settings.set(name, &shown.value).unwrap();
                 assert_eq!(settings.one(name).unwrap(), shown);
             }
-            for bound in shown.bounds.iter().flatten() {
+            for bound in &shown.allowed {
                 settings.set(shown.name, bound).unwrap();
                 assert_eq!(settings.search().check(), Ok(()), "{} set to {bound}", shown.name);
             }
@@ -265,11 +342,27 @@ mod tests {
             ("Exploration", "inf"),
             ("Threads", "many"),
             ("RepetitionDraw", "maybe"),
+            ("Preset", "stockfish"),
         ] {
             let error = settings.set(name, value).unwrap_err();
             assert!(matches!(error, SettingError::Value { .. }), "{error}");
         }
         assert_eq!(settings.set("Magic", "1"), Err(SettingError::Unknown("Magic".to_owned())));
         assert_eq!(settings.shown(), before);
+    }
+
+    #[test]
+    fn a_preset_brings_its_own_exploration() {
+        let mut settings = Settings::default();
+        let before = settings.tree_key();
+        settings.set("preset", "vanilla").unwrap();
+        assert_eq!(settings.exploration.value, std::f32::consts::SQRT_2);
+        settings.set("Exploration", "1").unwrap();
+        settings.set("Preset", "Vanilla").unwrap();
+        assert_eq!(settings.exploration.value, 1.0, "the preset is what it was");
+        settings.set("Preset", "alphazero").unwrap();
+        assert_eq!(settings.tree_key(), before);
+        let error = settings.set("Preset", "pure").unwrap_err().to_string();
+        assert_eq!(error, "option Preset: \"pure\" is not one of vanilla, grandmaster, alphazero");
     }
 }

@@ -10,23 +10,42 @@ use crate::settings::Settings;
 pub fn simulations_of<G: Game>(
     game: &G,
     position: G::Position,
-    evaluator: &mut dyn Evaluator<G>,
-    simulation_count: u32,
+    evaluator: &dyn Evaluator<G>,
+    (simulation_count, thread_count): (u32, u32),
 ) -> u32 {
     let settings = Settings::default();
-    let mut search = Search::new(game.clone(), position, settings.search(), 1).unwrap();
-    let limits = settings.limits(Some(simulation_count), None);
+    let mut search = settings.new_search(game, &position, 1).unwrap();
+    let limits = Limits { thread_count, ..settings.limits(Some(simulation_count), None) };
     think(game, &mut search, evaluator, &limits, &mut |_| true).unwrap();
+    assert_eq!(search.awaited_count(), 0);
     search.simulation_count()
 }
 
 #[test]
 fn a_search_ends_when_it_is_told_to() {
     let dama = Dama::default();
-    let mut search = Search::new(dama, dama.initial_position(), Settings::default().search(), 1).unwrap();
-    let limits = Settings::default().limits(Some(1000), None);
-    let goes_on = &mut |search: &Search<_>| search.simulation_count() < 100;
-    think(&dama, &mut search, &mut Uniform::default(), &limits, goes_on).unwrap();
-    let count = search.simulation_count();
-    assert!((100..100 + limits.batch_size).contains(&count), "{count}");
+    for thread_count in [1, 4] {
+        let mut search = Settings::default().new_search(&dama, &dama.initial_position(), 1).unwrap();
+        let limits = Limits { thread_count, ..Settings::default().limits(Some(1_000_000), None) };
+        let goes_on = &mut |search: &TeamSearch<_>| search.simulation_count() < 100;
+        think(&dama, &mut search, &Alone(Preset::AlphaZero), &limits, goes_on).unwrap();
+        let count = search.simulation_count();
+        assert!(count >= 100, "{count}");
+        assert!(thread_count > 1 || count < 100 + limits.batch_size, "{count}");
+    }
+}
+
+#[test]
+fn every_preset_makes_all_its_simulations_with_one_thread_and_with_several() {
+    let dama = Dama::default();
+    for preset in Preset::ALL {
+        for thread_count in [1, 4] {
+            let mut settings = Settings::default();
+            settings.set("Preset", preset.name()).unwrap();
+            let mut search = settings.new_search(&dama, &dama.initial_position(), 1).unwrap();
+            let limits = Limits { thread_count, ..settings.limits(Some(2000), None) };
+            think(&dama, &mut search, &Alone(preset), &limits, &mut |_| true).unwrap();
+            assert_eq!((search.simulation_count(), search.awaited_count()), (2000, 0), "{preset}");
+        }
+    }
 }

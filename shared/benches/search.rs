@@ -1,13 +1,17 @@
-//! Simulations a second on midgame positions of Hive, with a network that answers at once: uniform priors, value 0.
+//! Simulations a second: on midgame positions of Hive with a network that answers at once (uniform priors, value 0), and
+//! of the presets on draughts, alone and with several threads on one tree.
+
+mod support;
 
 use divan::counter::ItemsCount;
 use divan::{Bencher, black_box};
 use serde::Deserialize;
-use shared::game::Game;
-use shared::game::Value;
+use shared::game::dama::Dama;
 use shared::game::hive::{GameType, Hive, HiveRules, Position};
+use shared::game::{Game, Value};
 use shared::notation::uhp::GameString;
-use shared::search::{RolloutSearch, RolloutSettings, Search, SearchSettings, run_search};
+use shared::search::{Preset, Search, SearchSettings, TeamSearch, run_search};
+use support::team;
 
 /// Plies played before the searched positions.
 const MIDGAME_PLY: usize = 24;
@@ -58,17 +62,34 @@ fn midgame(bencher: Bencher, simulation_count: u32) {
     });
 }
 
-/// Looks for one move by random rollouts to the ply limit.
-#[divan::bench(sample_count = 5)]
-fn rollouts(bencher: Bencher) {
+/// Searches by a team of one, the same simulations as `midgame`.
+#[divan::bench(args = [800, 3200], sample_count = 20)]
+fn team_of_one_midgame(bencher: Bencher, simulation_count: u32) {
     let positions = midgames();
-    let settings = RolloutSettings { simulation_count: 100, ..RolloutSettings::default() };
-    bencher.counter(ItemsCount::new(positions.len() * 100)).bench_local(|| {
+    bencher.counter(ItemsCount::new(positions.len() * simulation_count as usize)).bench_local(|| {
         for position in &positions {
-            let chosen = RolloutSearch::new(hive(), settings, 1).choose_move(position);
-            assert!(black_box(chosen).is_some());
+            black_box(team(hive(), position.clone(), Preset::AlphaZero, simulation_count, 1).root_value());
         }
     });
+}
+
+/// Searches the start of a game of draughts.
+#[divan::bench(args = Preset::ALL, sample_count = 10)]
+fn dama(bencher: Bencher, preset: Preset) {
+    bencher.counter(ItemsCount::new(DAMA_SIMULATIONS)).bench_local(|| black_box(dama_team(preset, 1).root_value()));
+}
+
+/// The same by four threads.
+#[divan::bench(args = Preset::ALL, sample_count = 10)]
+fn dama_four_threads(bencher: Bencher, preset: Preset) {
+    bencher.counter(ItemsCount::new(DAMA_SIMULATIONS)).bench_local(|| black_box(dama_team(preset, 4).root_value()));
+}
+
+const DAMA_SIMULATIONS: u32 = 50_000;
+
+fn dama_team(preset: Preset, thread_count: u32) -> TeamSearch<Dama> {
+    let dama = Dama::default();
+    team(dama, dama.initial_position(), preset, DAMA_SIMULATIONS, thread_count)
 }
 
 /// Plays ten plies (fewer if the game ends) with 800 simulations each from each position; trees are kept from ply to

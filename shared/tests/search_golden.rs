@@ -7,7 +7,8 @@ mod support;
 use std::path::Path;
 
 use shared::game::Game;
-use shared::search::{Request, SearchSettings};
+use shared::game::tictactoe::{Position, Square, TicTacToe};
+use shared::search::{LeafId, Member, Request, Rule, SearchSettings, TeamSearch};
 use support::{GAME, answer, board, fake_network, searched};
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -48,28 +49,58 @@ impl Case {
         case
     }
 
-    fn tree(self) -> String {
-        let mut search = searched(board(&self.board), self.settings, self.seed, self.simulations);
+    fn tree(&self) -> String {
+        let mut search = searched(board(&self.board), self.settings.clone(), self.seed, self.simulations);
         for _ in 0..self.awaited {
             let _ = search.select_leaf();
         }
-        let mut position = *search.position();
-        let name = |mv| {
-            let name = GAME.format_move(&position, mv);
-            GAME.play(&mut position, mv);
-            name
-        };
-        let line = search.principal_variation().into_iter().map(name).collect::<Vec<_>>().join(" ");
         assert!(search.node_count() <= 51, "a golden tree is small enough to read");
-        format!("{}best line {line}\n", search.outline(9))
+        shown(&search.outline(9), *search.position(), search.principal_variation())
     }
+
+    /// The same by a team of one, whose table of evaluations takes so many bytes.
+    fn team_tree(&self, table_bytes: usize) -> String {
+        let team = TeamSearch::new(GAME, board(&self.board), Rule::Puct, self.settings.clone(), self.seed);
+        let mut team = team.expect("a game that goes on");
+        team.share_evaluations(table_bytes);
+        let mut member = team.member(0);
+        for _ in 0..self.simulations {
+            if let Request::Evaluate(leaf) = member.select_leaf() {
+                answer_member(&mut member, leaf);
+            }
+        }
+        for _ in 0..self.awaited {
+            let _ = member.select_leaf();
+        }
+        shown(&team.outline(9), *team.position(), team.principal_variation())
+    }
+}
+
+fn shown(outline: &str, mut position: Position, line: Vec<Square>) -> String {
+    let name = |mv| {
+        let name = GAME.format_move(&position, mv);
+        GAME.play(&mut position, mv);
+        name
+    };
+    format!("{outline}best line {}\n", line.into_iter().map(name).collect::<Vec<_>>().join(" "))
+}
+
+fn answer_member(member: &mut Member<'_, TicTacToe>, leaf: LeafId) {
+    let mut priors = vec![0.0; member.leaf_moves(leaf).len()];
+    let value = fake_network(member.leaf_position(leaf), member.leaf_moves(leaf), &mut priors);
+    member.expand(leaf, &priors, value);
 }
 
 fn check(name: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/search").join(format!("{name}.txt"));
     let text = std::fs::read_to_string(&path).expect("the golden file");
     let (head, expected) = text.split_once("---\n").expect("a line ---");
-    let tree = Case::read(head).tree();
+    let case = Case::read(head);
+    let tree = case.tree();
+    for table_bytes in [0, 1 << 16] {
+        let team_tree = case.team_tree(table_bytes);
+        assert_eq!(team_tree, tree, "{name}: one thread gives the tree of the search that has it for itself");
+    }
     if std::env::var_os("UPDATE_GOLDEN").is_some() {
         std::fs::write(&path, format!("{head}---\n{tree}")).expect("the golden file can be written");
     } else {
@@ -100,6 +131,34 @@ fn noise() {
 #[test]
 fn awaited_leaves() {
     check("awaited_leaves");
+}
+
+/// Searches with three leaves awaited at once, by both searches: what is thought of the moves is the same to the last bit.
+#[test]
+fn a_team_of_one_answers_leaves_as_the_search_does() {
+    for (seed, squares) in [".../.../...", "X../.../...", "X../.O./...", "XO./.X./..O"].iter().enumerate() {
+        let settings = SearchSettings { leaves_per_game: 3, simulation_count: 500, ..SearchSettings::default() };
+        let mut search = searched(board(squares), settings.clone(), seed as u64, 0);
+        let team = TeamSearch::new(GAME, board(squares), Rule::Puct, settings, seed as u64);
+        let team = team.expect("a game that goes on");
+        let (mut member, mut awaited, mut of_member) = (team.member(0), vec![], vec![]);
+        while !search.is_done() {
+            match search.select_leaf() {
+                Request::Evaluate(leaf) => awaited.push(leaf),
+                Request::Finished => {}
+                Request::Blocked => _ = answer(&mut search, awaited.remove(0)),
+            }
+            match member.select_leaf() {
+                Request::Evaluate(leaf) => of_member.push(leaf),
+                Request::Finished => {}
+                Request::Blocked => answer_member(&mut member, of_member.remove(0)),
+            }
+            assert_eq!(awaited.len(), of_member.len(), "{squares}");
+        }
+        assert!(team.is_done());
+        assert_eq!(team.outline(9), search.outline(9), "{squares}");
+        assert_eq!(team.move_reports(), search.move_reports(), "{squares}");
+    }
 }
 
 /// One number for the whole search: when it changes, the search has changed. Quote it in the commit.

@@ -1,12 +1,13 @@
-//! `cargo xtask bench`: runs the benchmarks of every crate that has any.
+//! `cargo xtask bench`: runs the benchmarks of every crate that has any, and compares figures with those described.
 
 use std::process::ExitCode;
 
 use anyhow::{Result, bail};
 use clap::Args;
 
+use crate::figures::Figures;
 use crate::libtorch;
-use crate::workspace::{Workspace, run};
+use crate::workspace::{Workspace, run_and_read};
 
 /// Crates in the order of their imports, so that a slow base shows first.
 const BENCH_PACKAGES: [&str; 5] = ["shared", "net", "worker", "learner", "engine"];
@@ -28,6 +29,7 @@ pub fn bench(workspace: &Workspace, arguments: &BenchArguments) -> Result<ExitCo
         bail!("no crate called {:?} has benchmarks", arguments.package.as_deref().unwrap_or("*"));
     }
     let libtorch = libtorch::ensure(libtorch::Flavour::of_this_machine())?;
+    let mut figures = Figures::default();
     for package in packages {
         println!("xtask: benchmarks of {package}");
         let mut command = workspace.cargo_with(&libtorch);
@@ -35,7 +37,13 @@ pub fn bench(workspace: &Workspace, arguments: &BenchArguments) -> Result<ExitCo
         if let Some(filter) = &arguments.filter {
             command.arg("--").arg(filter);
         }
-        run(&mut command)?;
+        run_and_read(&mut command, |line| {
+            println!("{line}");
+            figures.read(line);
+        })?;
+    }
+    if let Some(table) = figures.table() {
+        println!("xtask: what was described, and what was measured here\n{table}");
     }
     Ok(ExitCode::SUCCESS)
 }

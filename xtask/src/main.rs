@@ -4,6 +4,7 @@
 //! and links neither libtorch nor tokio, so that it is there within half a minute.
 
 mod bench;
+mod figures;
 mod libtorch;
 mod steps;
 mod tidy;

@@ -2,8 +2,9 @@
 
 use std::env;
 use std::ffi::OsString;
+use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitStatus};
+use std::process::{Command, ExitStatus, Stdio};
 
 use anyhow::{Context, Result, bail};
 
@@ -76,6 +77,19 @@ pub fn run(command: &mut Command) -> Result<()> {
     if status.success() { Ok(()) } else { bail!("`{name}` {}", ended(status)) }
 }
 
+/// Runs `command`, hands over each line of its standard output as it comes, and says in words how it failed.
+pub fn run_and_read(command: &mut Command, mut read: impl FnMut(&str)) -> Result<()> {
+    let name = words(command);
+    let mut child = command.stdout(Stdio::piped()).spawn().with_context(|| format!("start `{name}`"))?;
+    if let Some(out) = child.stdout.take() {
+        for line in BufReader::new(out).lines() {
+            read(&line.with_context(|| format!("read what `{name}` prints"))?);
+        }
+    }
+    let status = child.wait().with_context(|| format!("wait for `{name}`"))?;
+    if status.success() { Ok(()) } else { bail!("`{name}` {}", ended(status)) }
+}
+
 /// The command as a person would type it.
 pub fn words(command: &Command) -> String {
     let program = Path::new(command.get_program()).file_name().unwrap_or(command.get_program());
@@ -113,5 +127,10 @@ mod tests {
     fn a_failed_command_is_named_with_its_exit_code() {
         let error = run(Command::new("sh").args(["-c", "exit 3"])).unwrap_err();
         assert_eq!(error.to_string(), "`sh -c exit 3` ended with exit code 3");
+        let mut lines = vec![];
+        let script = "echo one; echo two; exit 3";
+        let error = run_and_read(Command::new("sh").args(["-c", script]), |line| lines.push(line.to_owned()));
+        assert_eq!(error.unwrap_err().to_string(), format!("`sh -c {script}` ended with exit code 3"));
+        assert_eq!(lines, ["one", "two"]);
     }
 }

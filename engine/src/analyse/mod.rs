@@ -9,12 +9,12 @@ use std::time::{Duration, Instant};
 use anyhow::Context;
 use runtime::exit::UsageError;
 use shared::encoding::Shown;
-use shared::search::{MoveReport, Proof, Search};
+use shared::search::{MoveReport, Proof, TeamSearch};
 
 use crate::games::StartOptions;
 use crate::player::PlayerOptions;
 use crate::settings::Settings;
-use crate::think::think;
+use crate::think::{Limits, think};
 
 /// Searches one position and shows what it thinks of the moves.
 #[derive(Debug, clap::Args)]
@@ -35,6 +35,9 @@ pub struct Options {
     /// Processor threads that compute the network.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=256))]
     threads: u32,
+    /// Threads that search the tree; those of a network take turns with it.
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=256))]
+    search_threads: u32,
     /// How many moves are shown, the best first.
     #[arg(long, value_name = "N", default_value_t = 10)]
     moves: usize,
@@ -64,21 +67,23 @@ fn analyse<G: Shown>(
         .time
         .map(|time| Duration::try_from_secs_f64(time).map_err(|error| UsageError(format!("--time: {error}"))));
     let time = time.transpose()?;
-    let mut evaluator = options.player.evaluator::<G>()?;
-    evaluator.set_threads(options.threads);
-    let mut settings = Settings::default();
+    let (player, preset) = (options.player.player::<G>()?, options.player.preset);
+    player.set_threads(options.threads);
+    let evaluator = player.evaluator(preset);
+    let mut settings = Settings::of_preset(preset);
     settings.batch_size.value = evaluator.batch_size(options.batch_size);
     let simulations = options.simulations.or(time.is_none().then_some(settings.simulations.value));
     let started = Instant::now();
     let limits = settings.limits(simulations, time.map(|time| started + time));
-    let mut search = Search::new(game.clone(), position.clone(), settings.search(), 0)?;
-    think(game, &mut search, &mut *evaluator, &limits, &mut |_| true)?;
+    let limits = Limits { thread_count: options.search_threads, ..limits };
+    let mut search = settings.new_search(game, position, 0)?;
+    think(game, &mut search, evaluator, &limits, &mut |_| true)?;
     print(game, &search, started.elapsed(), options.moves, out).context("print the analysis")
 }
 
 fn print<G: Shown>(
     game: &G,
-    search: &Search<G>,
+    search: &TeamSearch<G>,
     time: Duration,
     moves: usize,
     out: &mut dyn Write,
@@ -149,6 +154,16 @@ mod tests {
             analysis(&["--game", "hive", "--position", position, "--simulations", "50", "--moves", "3"]).unwrap();
         assert!(shown.starts_with(&format!("{position}\nvalue +0.000 for White after 50 simulations")), "{shown}");
         assert_eq!(shown.lines().count(), 3 + 3 + 1, "{shown}");
+    }
+
+    #[test]
+    fn every_preset_analyses_with_several_threads() {
+        for preset in ["vanilla", "grandmaster", "alphazero"] {
+            let arguments = ["--game", "dama", "--preset", preset, "--search-threads", "3", "--simulations", "300"];
+            let shown = analysis(&arguments).unwrap();
+            assert!(shown.lines().nth(1).is_some_and(|line| line.contains("after 300 simulations")), "{shown}");
+        }
+        assert!(analysis(&["--game", "dama", "--preset", "stockfish"]).is_err());
     }
 
     #[test]

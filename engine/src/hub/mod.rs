@@ -37,7 +37,8 @@ pub struct Options {
 /// # Errors
 /// A network that cannot be played; input or output that fails.
 pub fn run(options: &Options, input: impl BufRead + Send + 'static, out: &mut impl Write) -> anyhow::Result<()> {
-    let mut session = Session::new(options.player.evaluator()?, options.seed.unwrap_or_else(rand::random));
+    let (player, preset) = (options.player.player()?, options.player.preset);
+    let mut session = Session::new(player, preset, options.seed.unwrap_or_else(rand::random));
     let lines = read_lines(input).context("start the thread that reads lines")?;
     match converse(&mut session, lines, out) {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),

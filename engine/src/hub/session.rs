@@ -8,22 +8,23 @@ use rand_pcg::Pcg64Mcg;
 use shared::game::dama::{Dama, DamaRules, Move, Position};
 use shared::game::{Game, Outcome};
 use shared::notation::dama::{find_move, hub};
-use shared::search::Search;
+use shared::search::{Preset, TeamSearch};
 
 use super::level::Level;
 use super::line::{Line, quoted};
 use super::watch::{Ends, Inbox, Next, Watch};
+use crate::player::Player;
 use crate::settings::{Kind, Settings, Shown};
-use crate::think::{Evaluator, think};
+use crate::think::think;
 
 /// One conversation.
 pub struct Session {
-    evaluator: Box<dyn Evaluator<Dama>>,
+    player: Player<Dama>,
     settings: Settings,
     position: Position,
     level: Level,
     /// The tree below the position searched last, kept for the next one.
-    search: Option<Search<Dama>>,
+    search: Option<TeamSearch<Dama>>,
     random: Pcg64Mcg,
 }
 
@@ -40,11 +41,11 @@ enum Mode {
 
 impl Session {
     /// Makes a session at the start of a game. `seed` is for choosing moves at a temperature.
-    pub fn new(mut evaluator: Box<dyn Evaluator<Dama>>, seed: u64) -> Self {
-        let settings = Settings::default();
-        evaluator.set_threads(settings.threads.value);
+    pub fn new(player: Player<Dama>, preset: Preset, seed: u64) -> Self {
+        let settings = Settings::of_preset(preset);
+        player.set_threads(settings.threads.value);
         Self {
-            evaluator,
+            player,
             settings,
             position: dama().initial_position(),
             level: Level::default(),
@@ -97,9 +98,10 @@ impl Session {
             let is_known = value.eq_ignore_ascii_case("italian");
             return if is_known { Ok(()) } else { Err(format!("variant {value:?} is not italian")) };
         }
+        let before = self.settings.tree_key();
         self.settings.set(name, value).map_err(|error| error.to_string())?;
-        self.evaluator.set_threads(self.settings.threads.value);
-        if self.search.as_ref().is_some_and(|search| *search.settings() != self.settings.search()) {
+        self.player.set_threads(self.settings.threads.value);
+        if self.settings.tree_key() != before {
             self.search = None;
         }
         Ok(())
@@ -144,25 +146,27 @@ impl Session {
     }
 
     fn think(&mut self, mode: Mode, inbox: &mut dyn Inbox, out: &mut dyn Write) -> io::Result<Next> {
-        let mut search = match self.kept_search() {
-            Some(search) => search,
-            None => match Search::new(dama(), self.position.clone(), self.settings.search(), self.random.random()) {
-                Ok(search) => search,
-                Err(error) => return tell_error(out, &error.to_string()).map(|()| Next::Listen),
-            },
+        let kept = self.kept_search();
+        let new_search = || self.settings.new_search(&dama(), &self.position, self.random.random());
+        let mut search = match kept.map_or_else(new_search, Ok) {
+            Ok(search) => search,
+            Err(error) => return tell_error(out, &error.to_string()).map(|()| Next::Listen),
         };
         let ponders = mode == Mode::Ponder;
         let ends = self.ends();
         let mut limits = self.settings.limits(ends.simulation_count.filter(|_| !ponders), None);
-        limits.batch_size = self.evaluator.batch_size(limits.batch_size);
+        let evaluator = self.player.evaluator(self.settings.preset.value);
+        limits.batch_size = evaluator.batch_size(limits.batch_size);
         let mut watch = Watch::new(inbox, &mut *out, ends, search.simulation_count(), ponders);
         limits.deadline = watch.deadline();
-        let thought = think(&dama(), &mut search, &mut *self.evaluator, &limits, &mut |search| watch.goes_on(search));
+        let thought = think(&dama(), &mut search, evaluator, &limits, &mut |search| watch.goes_on(search));
         if let Err(error) = thought {
             return tell_error(out, &format!("search failed: {error:#}")).map(|()| Next::Listen);
         }
         let next = watch.finish(&search)?;
-        let best = search.choose_move();
+        let Some(best) = search.choose_move() else {
+            return tell_error(out, "search failed: no move was tried").map(|()| Next::Listen);
+        };
         let reply = search.principal_variation().into_iter().skip_while(|mv| *mv != best).nth(1);
         let reply = reply.map_or_else(String::new, |mv| format!(" ponder={}", hub::format_move(mv)));
         writeln!(out, "done move={}{reply}", hub::format_move(best))?;
@@ -184,13 +188,12 @@ impl Session {
     }
 
     /// Returns the tree of the last search, if the position is in it at most two plies down.
-    fn kept_search(&mut self) -> Option<Search<Dama>> {
+    fn kept_search(&mut self) -> Option<TeamSearch<Dama>> {
         let mut search = self.search.take()?;
         let line = line_between(search.position(), &self.position)?;
         line.into_iter().for_each(|mv| search.play(mv));
-        let is_same = search.settings() == &self.settings.search();
         let is_small = search.byte_count() <= ((self.settings.memory_mb.value as usize) << 20) / 4;
-        (is_same && is_small && dama().outcome(search.position()).is_none()).then_some(search)
+        (is_small && dama().outcome(search.position()).is_none()).then_some(search)
     }
 }
 
@@ -230,14 +233,19 @@ fn line_between(from: &Position, to: &Position) -> Option<Vec<Move>> {
 }
 
 fn parameter(shown: &Shown) -> String {
-    let Shown { hub_name, kind, value, bounds, .. } = shown;
+    let Shown { hub_name, kind, value, allowed, .. } = shown;
     let kind = match kind {
         Kind::Int => "int",
         Kind::Real => "real",
         Kind::Bool => "bool",
+        Kind::Enum => "enum",
     };
-    let bounds = bounds.as_ref().map_or_else(String::new, |[least, most]| format!(" min={least} max={most}"));
-    format!("param name={hub_name} value={value} type={kind}{bounds}")
+    let allowed = match &allowed[..] {
+        [least, most] => format!(" min={least} max={most}"),
+        [] => String::new(),
+        names => format!(" values=\"{}\"", names.join(" ")),
+    };
+    format!("param name={hub_name} value={value} type={kind}{allowed}")
 }
 
 fn tell_error(out: &mut dyn Write, message: &str) -> io::Result<()> {

@@ -7,10 +7,10 @@ use proptest::prelude::*;
 use shared::game::Game;
 use shared::game::dama::Dama;
 use shared::notation::dama::{find_move, hub};
-use shared::search::Search;
+use shared::search::{Preset, TeamSearch};
 
 use super::*;
-use crate::think::Uniform;
+use crate::player::Player;
 
 /// Lines that come in one after the other, each when it is asked for so many times.
 #[derive(Default)]
@@ -28,7 +28,7 @@ impl Inbox for Script {
 }
 
 fn session() -> Session {
-    Session::new(Box::new(Uniform::default()), 1)
+    Session::new(Player::new(None), Preset::AlphaZero, 1)
 }
 
 fn say_while(session: &mut Session, line: &str, script: &[(u32, Option<&'static str>)]) -> (String, Next) {
@@ -54,6 +54,8 @@ fn a_conversation() {
     assert!(greeting.starts_with("id name=Alveare version=") && greeting.ends_with("\nwait\n"), "{greeting}");
     assert!(greeting.contains("param name=simulations value=800 type=int min=2 max=100000000\n"), "{greeting}");
     assert!(greeting.contains("param name=variant value=italian type=enum values=\"italian\"\n"), "{greeting}");
+    let preset = "param name=preset value=alphazero type=enum values=\"vanilla grandmaster alphazero\"\n";
+    assert!(greeting.contains(preset), "{greeting}");
     assert_eq!(say(&mut session, "set-param name=simulations value=60"), "");
     assert_eq!(say(&mut session, "set-param name=variant value=Italian"), "");
     assert_eq!(say(&mut session, "init"), "ready\n");
@@ -80,7 +82,7 @@ fn the_tree_is_kept_while_the_game_goes_on() {
         let start = hub::write(Dama::default().initial_position().board(), shared::game::Side::White);
         say(&mut session, &format!("pos pos={start} moves=\"{moves}\""));
         let kept = session.kept_search();
-        assert_eq!(kept.as_ref().map_or(0, Search::simulation_count) > 0, !moves.is_empty());
+        assert_eq!(kept.as_ref().map_or(0, TeamSearch::simulation_count) > 0, !moves.is_empty());
         session.search = kept;
         let answer = say(&mut session, "go think");
         moves = format!("{} {}", argument(&answer, "move").unwrap(), argument(&answer, "ponder").unwrap_or_default());
@@ -121,6 +123,19 @@ fn commands_are_heard_while_a_search_runs() {
     say(&mut session, "level nodes=300");
     let (answer, _) = say_while(&mut session, "go ponder", &[(20, Some("ponder-hit"))]);
     assert!(argument(&answer, "move").is_some(), "{answer}");
+}
+
+#[test]
+fn every_preset_searches_with_several_threads() {
+    let mut session = session();
+    say(&mut session, "set-param name=search-threads value=3");
+    for preset in Preset::ALL {
+        assert_eq!(say(&mut session, &format!("set-param name=preset value={preset}")), "");
+        say(&mut session, "level nodes=500");
+        let answer = say(&mut session, "go think");
+        assert!(answer.contains(" nodes=500 ") && argument(&answer, "move").is_some(), "{preset}: {answer}");
+        assert!(session.search.is_some());
+    }
 }
 
 #[test]

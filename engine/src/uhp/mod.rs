@@ -38,8 +38,8 @@ pub struct Options {
 /// # Errors
 /// A network that cannot be played; options that are none; input or output that fails.
 pub fn run(options: &Options, input: &mut impl BufRead, out: &mut impl Write) -> anyhow::Result<()> {
-    let evaluator = options.player.evaluator()?;
-    let mut session = Session::new(evaluator, options.seed.unwrap_or_else(rand::random));
+    let (player, preset) = (options.player.player()?, options.player.preset);
+    let mut session = Session::new(player, preset, options.seed.unwrap_or_else(rand::random));
     options.settings.iter().try_for_each(|setting| set(&mut session, setting))?;
     match converse(&mut session, input, out) {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
@@ -85,11 +85,11 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::think::Uniform;
+    use crate::uhp::session::tests::session;
 
     fn talk(mut input: &[u8]) -> String {
         let mut out = Vec::new();
-        converse(&mut Session::new(Box::new(Uniform::default()), 1), &mut input, &mut out).unwrap();
+        converse(&mut session(), &mut input, &mut out).unwrap();
         String::from_utf8(out).unwrap()
     }
 

@@ -8,20 +8,21 @@ use runtime::logging;
 use shared::game::hive::{Hive, HiveRules, Move, Position};
 use shared::game::{Game, MoveError};
 use shared::notation::uhp::{GameString, Turn, format_game, format_move};
-use shared::search::{Proof, Search};
+use shared::search::{Preset, Proof, TeamSearch};
 
 use super::command::{Command, Limit, USAGES};
 use super::refusal::Refusal;
+use crate::player::Player;
 use crate::settings::{Kind, Settings, Shown};
-use crate::think::{Evaluator, Limits, think};
+use crate::think::{Limits, think};
 
 /// One conversation with a viewer.
 pub struct Session {
-    evaluator: Box<dyn Evaluator<Hive>>,
+    player: Player<Hive>,
     settings: Settings,
     game: Option<Played>,
     /// The tree below the game's position, kept from move to move.
-    search: Option<Search<Hive>>,
+    search: Option<TeamSearch<Hive>>,
     random: Pcg64Mcg,
 }
 
@@ -44,10 +45,10 @@ impl Played {
 
 impl Session {
     /// Makes a session without a game. `seed` is for choosing moves at a temperature.
-    pub fn new(mut evaluator: Box<dyn Evaluator<Hive>>, seed: u64) -> Self {
-        let settings = Settings::default();
-        evaluator.set_threads(settings.threads.value);
-        Self { evaluator, settings, game: None, search: None, random: Pcg64Mcg::seed_from_u64(seed) }
+    pub fn new(player: Player<Hive>, preset: Preset, seed: u64) -> Self {
+        let settings = Settings::of_preset(preset);
+        player.set_threads(settings.threads.value);
+        Self { player, settings, game: None, search: None, random: Pcg64Mcg::seed_from_u64(seed) }
     }
 
     /// Carries out a command and returns the lines of its answer, without the closing `ok`.
@@ -72,9 +73,10 @@ impl Session {
     }
 
     fn set_option(&mut self, name: &str, value: &str) -> Result<String, Refusal> {
+        let before = self.settings.tree_key();
         self.settings.set(name, value)?;
-        self.evaluator.set_threads(self.settings.threads.value);
-        if self.search.as_ref().is_some_and(|search| *search.settings() != self.settings.search()) {
+        self.player.set_threads(self.settings.threads.value);
+        if self.settings.tree_key() != before {
             self.search = None;
         }
         Ok(option_line(&self.settings.one(name)?))
@@ -138,21 +140,23 @@ impl Session {
             logging::print_line(&format!("bestmove {text}: the only move"));
             return Ok(text);
         }
-        let limits = Limits {
-            batch_size: self.evaluator.batch_size(self.settings.batch_size.value),
-            ..limits(&self.settings, limit, started)
-        };
+        let evaluator = self.player.evaluator(self.settings.preset.value);
+        let limits = limits(&self.settings, limit, started);
+        let limits = Limits { batch_size: evaluator.batch_size(limits.batch_size), ..limits };
         let kept = self.search.take().filter(|search| search.byte_count() <= limits.byte_count_max / 2);
         let failed = |error: String| Refusal::Search(error);
         let mut search = match kept {
             Some(search) => search,
-            None => Search::new(game.hive, game.position.clone(), self.settings.search(), self.random.random())
-                .map_err(|error| failed(error.to_string()))?,
+            None => {
+                let search = self.settings.new_search(&game.hive, &game.position, self.random.random());
+                search.map_err(|error| failed(error.to_string()))?
+            }
         };
         let kept_count = search.simulation_count();
-        think(&game.hive, &mut search, &mut *self.evaluator, &limits, &mut |_| true)
+        think(&game.hive, &mut search, evaluator, &limits, &mut |_| true)
             .map_err(|error| failed(format!("{error:#}")))?;
-        let text = format_move(&game.position, search.choose_move());
+        let best = search.choose_move().ok_or_else(|| failed("no move was tried".to_owned()))?;
+        let text = format_move(&game.position, best);
         logging::print_line(&report(game, &search, &text, kept_count, started.elapsed()));
         self.search = Some(search);
         Ok(text)
@@ -184,13 +188,15 @@ fn limits(settings: &Settings, limit: Limit, started: Instant) -> Limits {
     }
 }
 
-/// Returns an option as the protocol has it: `Name;type;value;default`, numbers with `;least;most` behind.
+/// Returns an option as the protocol has it: `Name;type;value;default`, behind it `;least;most` or all names.
 fn option_line(shown: &Shown) -> String {
-    let Shown { name, kind, value, default, bounds, .. } = shown;
-    match (kind, bounds) {
-        (Kind::Int, Some([least, most])) => format!("{name};int;{value};{default};{least};{most}"),
-        (Kind::Real, Some([least, most])) => format!("{name};double;{value};{default};{least};{most}"),
-        _ => format!("{name};bool;{};{}", capitalized(value), capitalized(default)),
+    let Shown { name, kind, value, default, allowed, .. } = shown;
+    let allowed = allowed.join(";");
+    match kind {
+        Kind::Int => format!("{name};int;{value};{default};{allowed}"),
+        Kind::Real => format!("{name};double;{value};{default};{allowed}"),
+        Kind::Enum => format!("{name};enum;{value};{default};{allowed}"),
+        Kind::Bool => format!("{name};bool;{};{}", capitalized(value), capitalized(default)),
     }
 }
 
@@ -199,7 +205,7 @@ fn capitalized(truth: &str) -> &'static str {
 }
 
 /// Returns the line for people about a search: what it thinks, and how fast it was.
-fn report(game: &Played, search: &Search<Hive>, best: &str, kept_count: u32, time: Duration) -> String {
+fn report(game: &Played, search: &TeamSearch<Hive>, best: &str, kept_count: u32, time: Duration) -> String {
     let count = search.simulation_count();
     let rate = f64::from(count - kept_count) / time.as_secs_f64().max(1e-9);
     let proven = if search.proof() == Proof::Unknown { "" } else { " (proven)" };

@@ -2,12 +2,14 @@
 
 use proptest::prelude::*;
 use shared::game::Outcome;
+use shared::search::{LeafId, Member};
 
 use super::*;
-use crate::think::Uniform;
+use crate::think::{Answerer, Evaluator};
 
-fn session() -> Session {
-    Session::new(Box::new(Uniform::default()), 1)
+/// A session without a network.
+pub fn session() -> Session {
+    Session::new(Player::new(None), Preset::AlphaZero, 1)
 }
 
 /// Carries out a line, as the program does.
@@ -94,14 +96,40 @@ fn time_and_memory_end_a_search() {
 fn a_network_that_fails_is_told_and_forgotten() {
     struct Broken;
     impl Evaluator<Hive> for Broken {
-        fn answer(&mut self, _: &Hive, _: &mut Search<Hive>, _: &[shared::search::LeafId]) -> anyhow::Result<()> {
+        fn answerer(&self, _: u64) -> Box<dyn Answerer<Hive> + '_> {
+            Box::new(Broken)
+        }
+    }
+    impl Answerer<Hive> for Broken {
+        fn answer(&mut self, _: &Hive, _: &mut Member<'_, Hive>, _: &[LeafId]) -> anyhow::Result<()> {
             anyhow::bail!("no\nmemory")
         }
     }
-    let mut session = Session::new(Box::new(Broken), 1);
+    let mut session = Session::new(Player::new(Some(Box::new(Broken))), Preset::AlphaZero, 1);
     say(&mut session, "newgame").unwrap();
-    assert_eq!(say(&mut session, "bestmove depth 5"), Err("err search failed: no memory".into()));
+    for threads in ["1", "4"] {
+        say(&mut session, &format!("options set SearchThreads {threads}")).unwrap();
+        assert_eq!(say(&mut session, "bestmove depth 5"), Err("err search failed: no memory".into()));
+    }
+    say(&mut session, "options set Preset grandmaster").unwrap();
+    assert!(say(&mut session, "bestmove depth 50").is_ok(), "a preset without a network does not ask it");
     assert_eq!(say(&mut session, "undo 1"), Err("err cannot take back 1 of 0 plies".into()));
+}
+
+#[test]
+fn every_preset_plays_and_several_threads_make_the_simulations_they_are_told() {
+    let mut session = session();
+    let shown = say(&mut session, "options get Preset").unwrap();
+    assert_eq!(shown, "Preset;enum;alphazero;alphazero;vanilla;grandmaster;alphazero");
+    for preset in Preset::ALL {
+        say(&mut session, &format!("options set Preset {preset}")).unwrap();
+        assert!(session.search.is_none(), "another preset needs another tree");
+        say(&mut session, "options set SearchThreads 4").unwrap();
+        say(&mut session, "newgame Base+MLP;InProgress;White[2];wS1;bS1 wS1-").unwrap();
+        let best = say(&mut session, "bestmove depth 60").unwrap();
+        assert_eq!(session.search.as_ref().unwrap().simulation_count(), 60, "{preset}");
+        say(&mut session, &format!("play {best}")).unwrap();
+    }
 }
 
 fn any_line() -> impl Strategy<Value = String> {

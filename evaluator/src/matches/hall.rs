@@ -15,7 +15,7 @@ use tracing::{info, warn};
 
 use super::engine::EngineBounds;
 use super::game::MatchGame;
-use super::mover::{Mover, RandomMover, RolloutMover, Stop};
+use super::mover::{Mover, PresetMover, RandomMover, Stop};
 use super::network::{NetworkServer, ServeSettings};
 use super::plan::PlannedGame;
 use super::play::{Ending, FinishedGame, play};
@@ -207,7 +207,9 @@ fn mover<G: MatchGame>(
     let search = |count| SearchSettings::default().for_match(count);
     Ok(match player {
         Player::Random => Box::new(RandomMover::new(game.clone())),
-        Player::Rollouts { simulation_count } => Box::new(RolloutMover::new(game.clone(), *simulation_count)),
+        Player::Preset { preset, simulation_count } => {
+            Box::new(PresetMover::new(game.clone(), *preset, *simulation_count))
+        }
         Player::Uniform { simulation_count } => {
             // Nothing is gained by choosing leaves before the answers are in.
             let settings = SearchSettings { leaves_per_game: 1, ..search(*simulation_count) };

@@ -35,9 +35,9 @@ pub use options::PlayOptions;
 
 /// Lets two players meet, in pairs of games from one random opening with colours swapped.
 ///
-/// A player is `random`; `uniform:N` (search without a network); `mcts:N` (UCB1 with random rollouts);
-/// `FILE.safetensors` or `FILE.safetensors@N` (a network, N simulations a move); `policy:FILE.safetensors` (its likeliest
-/// move, without a search); `uhp:COMMAND`, `uhp@depth=N:COMMAND` or `uhp@time=1s:COMMAND` (any program that speaks UHP).
+/// A player is `random`; `uniform:N` (search without a network); `mcts:N`, also `vanilla:N` (UCB1 with random rollouts);
+/// `grandmaster:N` (UCB1 with rules of thumb); `FILE.safetensors` or `FILE.safetensors@N` (a network, N simulations a
+/// move); `policy:FILE.safetensors` (its likeliest move, without a search); `uhp:COMMAND`, `uhp@depth=N:COMMAND` or `uhp@time=1s:COMMAND` (any program that speaks UHP).
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct MatchOptions {

@@ -2,8 +2,8 @@
 
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
-use shared::game::{Game, Value};
-use shared::search::{RolloutSearch, RolloutSettings};
+use shared::game::{Appraise, Game, Value};
+use shared::search::{Preset, TeamSearch};
 
 /// One side of one game at a time.
 pub trait Mover<G: Game> {
@@ -85,34 +85,47 @@ impl<G: Game> Mover<G> for RandomMover<G> {
     }
 }
 
-/// UCB1 with random rollouts.
-pub struct RolloutMover<G: Game> {
+/// Searches each move from nothing, without a network.
+pub struct PresetMover<G: Game> {
     game: G,
-    settings: RolloutSettings,
-    search: RolloutSearch<G>,
+    preset: Preset,
+    simulation_count: u32,
+    random: Pcg64Mcg,
+    value: Option<Value>,
 }
 
-impl<G: Game> RolloutMover<G> {
+impl<G: Appraise> PresetMover<G> {
     /// Makes the player.
-    pub fn new(game: G, simulation_count: u32) -> Self {
-        let settings = RolloutSettings { simulation_count, ..RolloutSettings::default() };
-        let search = RolloutSearch::new(game.clone(), settings, 0);
-        Self { game, settings, search }
+    pub fn new(game: G, preset: Preset, simulation_count: u32) -> Self {
+        Self { game, preset, simulation_count, random: Pcg64Mcg::seed_from_u64(0), value: None }
     }
 }
 
-impl<G: Game> Mover<G> for RolloutMover<G> {
+impl<G: Appraise> Mover<G> for PresetMover<G> {
     fn begin(&mut self, _: &Opening<'_, G>, seed: u64) -> Result<(), Stop> {
-        self.search = RolloutSearch::new(self.game.clone(), self.settings, seed);
+        self.random = Pcg64Mcg::seed_from_u64(seed);
         Ok(())
     }
 
     fn choose(&mut self, position: &G::Position) -> Result<G::Move, Stop> {
-        let chosen = self.search.choose_move(position);
-        chosen.ok_or_else(|| Stop::Failed(anyhow::anyhow!("asked for a move after the end of the game")))
+        let settings = self.preset.settings(self.simulation_count);
+        let seed = self.random.random();
+        let search = TeamSearch::new(self.game.clone(), position.clone(), self.preset.rule(), settings, seed);
+        let mut search = search.map_err(|error| Stop::Failed(error.into()))?;
+        let mut valuer = self.preset.valuer(seed);
+        let mut member = search.member(0);
+        // One thread alone never waits.
+        while member.simulate(&mut *valuer) {}
+        drop(member);
+        self.value = Some(search.root_value());
+        search.choose_move().ok_or_else(|| Stop::Failed(anyhow::anyhow!("the search has no move")))
     }
 
     fn observe(&mut self, _: &G::Position, _: G::Move) -> Result<(), Stop> {
         Ok(())
+    }
+
+    fn value(&self) -> Option<Value> {
+        self.value
     }
 }

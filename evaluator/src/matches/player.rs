@@ -5,7 +5,11 @@ use std::time::Duration;
 
 use anyhow::Context;
 use sha2::{Digest, Sha256};
+use shared::search::Preset;
 
+/// The searches without a network, by all their names. `vanilla` has always been `mcts` in tables.
+const PRESETS: [(&str, Preset); 3] =
+    [("mcts", Preset::Vanilla), ("vanilla", Preset::Vanilla), ("grandmaster", Preset::Grandmaster)];
 /// Most simulations a move.
 const SIMULATIONS_MAX: u32 = 10_000_000;
 
@@ -19,8 +23,10 @@ pub enum Player {
         /// Simulations a move.
         simulation_count: u32,
     },
-    /// UCB1 with random rollouts.
-    Rollouts {
+    /// A search that needs no network: UCB1 with random rollouts, or with the rules of thumb of the game.
+    Preset {
+        /// Which one.
+        preset: Preset,
         /// Simulations a move.
         simulation_count: u32,
     },
@@ -68,8 +74,8 @@ pub struct Defaults {
 pub enum PlayerError {
     /// It is none of the known kinds, and no file.
     #[error(
-        "player {0:?}: write random, uniform:N, mcts:N, FILE.safetensors, policy:FILE.safetensors or uhp:COMMAND; \
-         there is no such file"
+        "player {0:?}: write random, uniform:N, mcts:N, grandmaster:N, FILE.safetensors, policy:FILE.safetensors or \
+         uhp:COMMAND; there is no such file"
     )]
     Unknown(String),
     /// A number of simulations is none.
@@ -110,8 +116,10 @@ impl Player {
         if let Some(count) = text.strip_prefix("uniform:") {
             return Ok(Self::Uniform { simulation_count: simulations(text, count, 2)? });
         }
-        if let Some(count) = text.strip_prefix("mcts:") {
-            return Ok(Self::Rollouts { simulation_count: simulations(text, count, 1)? });
+        for (name, preset) in PRESETS {
+            if let Some(count) = text.strip_prefix(name).and_then(|rest| rest.strip_prefix(':')) {
+                return Ok(Self::Preset { preset, simulation_count: simulations(text, count, 1)? });
+            }
         }
         if let Some(file) = text.strip_prefix("policy:") {
             return Ok(Self::Policy { file: file_of(text, file)? });
@@ -140,7 +148,8 @@ impl Player {
         Ok(match self {
             Self::Random => "random".to_owned(),
             Self::Uniform { simulation_count } => format!("uniform:{simulation_count}"),
-            Self::Rollouts { simulation_count } => format!("mcts:{simulation_count}"),
+            Self::Preset { preset: Preset::Vanilla, simulation_count } => format!("mcts:{simulation_count}"),
+            Self::Preset { preset, simulation_count } => format!("{preset}:{simulation_count}"),
             Self::Network { file, simulation_count } => format!("{}@{simulation_count}", network_name(file)?),
             Self::Policy { file } => format!("policy:{}", network_name(file)?),
             Self::Engine { command, limit } => format!("uhp@{}:{command}", limit.text()),
@@ -214,9 +223,17 @@ mod tests {
 
     #[test]
     fn players_are_read_and_named() {
-        for text in ["random", "uniform:800", "mcts:400", "uhp@depth=2:nokamute uhp", "uhp@time=1s 500ms:a:b"] {
+        for text in [
+            "random",
+            "uniform:800",
+            "mcts:400",
+            "grandmaster:400",
+            "uhp@depth=2:nokamute uhp",
+            "uhp@time=1s 500ms:a:b",
+        ] {
             assert_eq!(parse(text).unwrap().name().unwrap(), text);
         }
+        assert_eq!(parse("vanilla:7").unwrap().name().unwrap(), "mcts:7", "one player has one name");
         let limit = Some(EngineLimit::Time(Duration::from_secs(1)));
         let player = Player::parse("uhp: alveare uhp", &Defaults { limit, ..DEFAULTS }).unwrap();
         assert_eq!(player.name().unwrap(), "uhp@time=1s:alveare uhp");

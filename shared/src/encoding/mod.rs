@@ -9,7 +9,7 @@ mod input;
 mod shown;
 pub mod tictactoe;
 
-use crate::game::Game;
+use crate::game::{Appraise, Game};
 
 pub use input::{NetworkInput, TrainingBatch};
 pub use shown::{Shown, game_of_network};
@@ -112,7 +112,7 @@ pub enum DecodeError {
 /// How one game is shown to a network. Everything is seen from the side to move.
 pub trait Encoding: Clone + Send + Sync + 'static {
     /// The game that is shown.
-    type Game: Game;
+    type Game: Appraise;
 
     /// Returns the rules this encoding goes with.
     fn game(&self) -> &Self::Game;

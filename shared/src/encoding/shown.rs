@@ -6,17 +6,17 @@ use std::ops::RangeInclusive;
 use super::dama::{DamaEncoding, PolicyCoding};
 use super::hive::HiveEncoding;
 use super::{Encoding, PlaneShape};
-use crate::game::Game;
+use crate::game::Appraise;
 use crate::game::catalog::GameSpec;
 use crate::game::dama::{Dama, Move};
 use crate::game::hive::Hive;
 
 /// A game that networks see in one of several ways, which the shape of a network tells.
-pub trait Shown: Game + Default {
+pub trait Shown: Appraise + Default {
     /// What the game is called.
     const NAME: &'static str;
     /// One of the ways to see it.
-    type View: Copy + Debug + PartialEq;
+    type View: Copy + Debug + PartialEq + Send + Sync;
     /// How it is shown.
     type Encoding: Encoding<Game = Self>;
     /// The way to see it where no network says another.

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use rand::{Rng, RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
-use super::{Game, MoveError, Side};
+use super::{Game, MoveError, MoveNumber, Side};
 use crate::encoding::{Encoding, MoveCells, Mv, NetworkInput, PlaneShape, Pos, Symmetry};
 
 /// Plies after which a random game is given up.
@@ -123,6 +123,7 @@ fn check_position<G: Game>(game: &G, position: &G::Position, moves: &[G::Move], 
     let mut appended = vec![];
     for mv in moves {
         assert!(!appended.contains(mv), "{place:?}: {mv:?} is listed twice");
+        assert_eq!(<G::Move as MoveNumber>::of_number(mv.number()), *mv, "{place:?}: a number brings its move back");
         appended.push(*mv);
     }
     game.legal_moves(position, &mut appended);

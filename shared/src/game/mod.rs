@@ -3,6 +3,7 @@
 //! One contract, [`Game`], and the vocabulary every game shares: [`Side`], [`Outcome`], [`Value`].
 //! Which games exist is told in [`catalog`] alone.
 
+mod appraise;
 pub mod catalog;
 pub mod conformance;
 pub mod dama;
@@ -12,6 +13,9 @@ mod value;
 
 use std::fmt::Debug;
 
+use crate::seed::mix_seed;
+
+pub use appraise::Appraise;
 pub use value::{Outcome, Side, Value};
 
 /// The rules of one board game. Pure: no clock, no I/O, no hidden randomness.
@@ -19,6 +23,7 @@ pub use value::{Outcome, Side, Value};
 /// Laws, checked by [`conformance::check_game`] for every game:
 /// - a position without an outcome has at least one legal move;
 /// - equal positions give equal moves in equal order;
+/// - a move is told from every other by its [`MoveNumber`];
 /// - the hash after a play equals the hash of the same position built afresh.
 pub trait Game: Clone + Send + Sync + 'static {
     /// Everything the rules need to go on: pieces, side to move, history.
@@ -26,7 +31,7 @@ pub trait Game: Clone + Send + Sync + 'static {
     /// `clone_from` must reuse the memory of its target: the search copies a position per simulation.
     type Position: Clone + Send + Sync + 'static;
     /// What one player does in one ply, at most 8 bytes. A pass is a move, a capture chain is one move.
-    type Move: Copy + Eq + Debug + Send + Sync + 'static;
+    type Move: Copy + Eq + Debug + MoveNumber + Send + Sync + 'static;
 
     /// Returns the position a game starts from.
     fn initial_position(&self) -> Self::Position;
@@ -62,6 +67,11 @@ pub trait Game: Clone + Send + Sync + 'static {
     fn ply(&self, position: &Self::Position) -> u32;
     /// Returns the hash by which repetitions are found: equal for positions that the rules call the same.
     fn hash(&self, position: &Self::Position) -> u64;
+    /// Returns the hash by which an evaluation is found again: of the position as [`Self::hash`] has it, and of whatever
+    /// else the rules count, such as plies to a limit and repetitions. How the position came about is not in it.
+    fn evaluation_hash(&self, position: &Self::Position) -> u64 {
+        mix_seed(self.hash(position), self.ply(position).into())
+    }
     /// Returns whether the game was cut off at the ply limit (a draw that says nothing about the players).
     fn is_cut_off(&self, position: &Self::Position) -> bool;
 
@@ -91,6 +101,14 @@ impl StartError {
     pub fn new(text: &str, reason: impl Into<String>) -> Self {
         Self { text: text.chars().take(Self::SHOWN_COUNT_MAX).collect(), reason: reason.into() }
     }
+}
+
+/// A move as a number that means the same in every position: how a tree on which several threads work keeps it.
+pub trait MoveNumber: Sized {
+    /// Returns the number of the move.
+    fn number(self) -> u16;
+    /// Returns the move with this number. For a number that no move has it may be any move.
+    fn of_number(number: u16) -> Self;
 }
 
 /// Why a text is not a legal move.

@@ -1,6 +1,7 @@
 //! Tic-tac-toe: the smallest game, whose truth is known.
 
-use super::{Game, MoveError, Outcome, Side};
+use super::appraise::squashed;
+use super::{Appraise, Game, MoveError, MoveNumber, Outcome, Side, Value};
 
 /// The rules of tic-tac-toe on a 3 x 3 board.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -21,6 +22,18 @@ impl Square {
     #[must_use]
     pub const fn index(self) -> usize {
         self.0 as usize
+    }
+}
+
+impl MoveNumber for Square {
+    #[inline]
+    fn number(self) -> u16 {
+        self.0.into()
+    }
+
+    #[inline]
+    fn of_number(number: u16) -> Self {
+        Self((number % 9) as u8)
     }
 }
 
@@ -123,5 +136,17 @@ impl Game for TicTacToe {
             return Err(MoveError::Illegal { text: text.into(), ply });
         }
         Ok(square)
+    }
+}
+
+impl Appraise for TicTacToe {
+    /// Lines that one side alone has marks on, two marks counting four times as much as one.
+    fn appraise(&self, position: &mut Position) -> Value {
+        let side = self.side_to_move(position);
+        let promise = |side: Side| -> u32 {
+            let open = LINES.iter().filter(|line| position.marks(side.opponent()) & **line == 0);
+            open.map(|line| (position.marks(side) & line).count_ones().pow(2)).sum()
+        };
+        squashed((promise(side) as f32 - promise(side.opponent()) as f32) / 8.0)
     }
 }

@@ -65,18 +65,21 @@ impl Value {
 
     /// Makes a value; what is not finite becomes 0, what is outside -1..=1 is clamped.
     #[must_use]
+    #[inline]
     pub fn new(value: f32) -> Self {
         if value.is_finite() { Self(value.clamp(-1.0, 1.0)) } else { Self(0.0) }
     }
 
     /// Returns the number, from the view of the side to move.
     #[must_use]
+    #[inline]
     pub const fn get(self) -> f32 {
         self.0
     }
 
     /// Returns the same expectation as the opponent sees it, one ply up or down the tree.
     #[must_use]
+    #[inline]
     pub fn flipped(self) -> Self {
         Self(-self.0)
     }

@@ -3,24 +3,25 @@
 use rand::{Rng, RngExt};
 
 use super::proof::Proof;
-use super::tree::{Edge, NodeIndex, Tree};
+use super::view::{Edge, NodeIndex, TreeView};
 
 /// Returns how often each move of the root was visited, corrected by what is proven: if a move wins, only winning
 /// moves count; moves that lose count nothing while there is another.
-pub(super) fn corrected_visits<M: Copy>(tree: &Tree<M>) -> Vec<(M, u32)> {
+pub(super) fn corrected_visits<T: TreeView>(tree: &T) -> Vec<(T::Move, u32)> {
     let best = best_standing(tree, NodeIndex::ROOT);
     tree.edges(NodeIndex::ROOT).map(|edge| (edge.mv, if standing(&edge) == best { visits(&edge) } else { 0 })).collect()
 }
 
 /// Returns the move to play, `None` if there is no move. At temperature 0 the most visited move, of equals the one
-/// with the higher prior, then the first; otherwise with a chance of visits to the power of 1 / temperature.
-pub(super) fn choose<M: Copy>(tree: &Tree<M>, temperature: f32, random: &mut impl Rng) -> Option<M> {
+/// with the higher prior, then the better mean, then the first; otherwise with a chance of visits to the power of
+/// 1 / temperature.
+pub(super) fn choose<T: TreeView>(tree: &T, temperature: f32, random: &mut impl Rng) -> Option<T::Move> {
     let most_visited = best_edge(tree, NodeIndex::ROOT)?;
     let most_visits = f64::from(visits(&most_visited));
     if temperature <= 0.0 || most_visits == 0.0 {
         return Some(most_visited.mv);
     }
-    let weights: Vec<(M, f64)> = corrected_visits(tree)
+    let weights: Vec<(T::Move, f64)> = corrected_visits(tree)
         .into_iter()
         .map(|(mv, visits)| (mv, (f64::from(visits) / most_visits).powf(1.0 / f64::from(temperature))))
         .collect();
@@ -35,7 +36,7 @@ pub(super) fn choose<M: Copy>(tree: &Tree<M>, temperature: f32, random: &mut imp
 }
 
 /// Returns the most visited moves from the root down, proven wins first, proven losses last.
-pub(super) fn principal_variation<M: Copy>(tree: &Tree<M>) -> Vec<M> {
+pub(super) fn principal_variation<T: TreeView>(tree: &T) -> Vec<T::Move> {
     let mut moves = vec![];
     let mut index = NodeIndex::ROOT;
     while let Some(edge) = best_edge(tree, index) {
@@ -57,7 +58,7 @@ enum Standing {
     Won,
 }
 
-fn standing<M>(edge: &Edge<'_, M>) -> Standing {
+fn standing<M>(edge: &Edge<M>) -> Standing {
     match edge.child.map_or(Proof::Unknown, |(_, child)| child.proof.flipped()) {
         Proof::Loss => Standing::Lost,
         Proof::Win => Standing::Won,
@@ -65,20 +66,21 @@ fn standing<M>(edge: &Edge<'_, M>) -> Standing {
     }
 }
 
-fn best_standing<M: Copy>(tree: &Tree<M>, index: NodeIndex) -> Standing {
+fn best_standing(tree: &impl TreeView, index: NodeIndex) -> Standing {
     tree.edges(index).map(|edge| standing(&edge)).max().unwrap_or(Standing::Open)
 }
 
-fn visits<M>(edge: &Edge<'_, M>) -> u32 {
+fn visits<M>(edge: &Edge<M>) -> u32 {
     edge.child.map_or(0, |(_, child)| child.visit_count)
 }
 
-fn best_edge<M: Copy>(tree: &Tree<M>, index: NodeIndex) -> Option<Edge<'_, M>> {
+fn best_edge<T: TreeView>(tree: &T, index: NodeIndex) -> Option<Edge<T::Move>> {
     // `reduce` keeps the first of equals, `max_by` the last.
     tree.edges(index).reduce(|best, edge| if preference(&edge) > preference(&best) { edge } else { best })
 }
 
 /// Returns what moves are preferred by, the greatest first.
-pub(super) fn preference<M>(edge: &Edge<'_, M>) -> (impl PartialOrd + use<M>, u32, f32) {
-    (standing(edge), visits(edge), edge.prior)
+pub(super) fn preference<M>(edge: &Edge<M>) -> (impl PartialOrd + use<M>, u32, f32, f32) {
+    let mean = edge.child.map_or(f32::NEG_INFINITY, |(_, child)| child.best_known_value().flipped().get());
+    (standing(edge), visits(edge), edge.prior, mean)
 }

@@ -2,30 +2,38 @@
 //!
 //! Hands out leaves and takes their evaluations; evaluates nothing itself, knows neither thread nor clock, and the
 //! same seed and evaluations give the same tree. How it works and where it comes from: `docs/training.md`.
+//!
+//! [`Search`] has a tree for itself: a worker owns many. On the tree of a [`TeamSearch`] several threads work at once.
 
 mod choice;
 mod evaluate;
 mod outline;
+mod preset;
 mod priors;
 mod proof;
 mod report;
-mod rollout;
 mod selection;
 mod settings;
+mod team;
 mod tree;
+mod valuers;
+mod view;
 
 use rand::SeedableRng;
 use rand_pcg::Pcg64Mcg;
 
 use crate::game::{Game, Value};
-use tree::{NodeIndex, Tree};
+use tree::Tree;
+use view::{EdgeIndex, NodeIndex, TreeView};
 
 pub use evaluate::run_search;
+pub use preset::{Preset, PresetError};
 pub use proof::Proof;
 pub use report::MoveReport;
-pub use rollout::{RolloutSearch, RolloutSettings};
 pub use settings::{SearchSettings, SearchSettingsError};
+pub use team::{Member, Rule, TEAM_EDGE_BYTES, TEAM_NODE_BYTES, TeamSearch};
 pub use tree::{NODE_BYTES, edge_bytes};
+pub use valuers::{Appraisal, Even, Rollouts, Valuer};
 
 /// The search of one game: the tree below its current position.
 ///
@@ -123,7 +131,7 @@ impl<G: Game> Search<G> {
             if !node.is_evaluated {
                 return if node.pending_count > 0 { Request::Blocked } else { self.hand_out_again(slot, index) };
             }
-            let edge = selection::select_edge(&mut self.tree, index, &self.settings);
+            let edge = self.select_edge(index);
             self.path.push(self.tree.edge_move(edge));
             match self.tree.child(edge) {
                 Some(child) => index = child,
@@ -194,7 +202,7 @@ impl<G: Game> Search<G> {
     /// Returns what the position is worth to its side to move: the proven value, otherwise the mean of the simulations.
     #[must_use]
     pub fn root_value(&self) -> Value {
-        self.tree.root().best_known_value()
+        self.tree.view(NodeIndex::ROOT).best_known_value()
     }
 
     /// Returns what is known for certain about the position, from the view of its side to move.
@@ -207,6 +215,19 @@ impl<G: Game> Search<G> {
     #[must_use]
     pub fn principal_variation(&self) -> Vec<G::Move> {
         choice::principal_variation(&self.tree)
+    }
+
+    /// Returns what is known of each legal move: proven wins first, proven losses last, then by visits and prior.
+    #[must_use]
+    pub fn move_reports(&self) -> Vec<MoveReport<G::Move>> {
+        report::move_reports(&self.tree)
+    }
+
+    /// Returns the visited tree down to `depth` plies below the root, a line a node: move, prior, visits, value for
+    /// its side to move, and what is proven. The most visited move of each node comes first.
+    #[must_use]
+    pub fn outline(&self, depth: u32) -> String {
+        outline::outline(&self.game, &self.tree, &self.position, depth)
     }
 
     /// Returns the simulations through the root, those kept from the move before included.
@@ -293,8 +314,16 @@ impl<G: Game> Search<G> {
         self.leaves.iter().position(|slot| slot.node.is_none())
     }
 
+    fn select_edge(&mut self, index: NodeIndex) -> EdgeIndex {
+        let unvisited = self.tree.best_unvisited_edge(index);
+        let (node, visited) = (self.tree.view(index), self.tree.visited_edges(index));
+        let is_root = index == NodeIndex::ROOT;
+        let selected = selection::select_by_puct(&node, visited, unvisited, is_root, &self.settings);
+        selected.expect("an unproven node has a move that is not lost")
+    }
+
     /// Makes the child of `edge`, whose path is `self.path`.
-    fn grow(&mut self, slot: usize, parent: NodeIndex, edge: tree::EdgeIndex) -> Request {
+    fn grow(&mut self, slot: usize, parent: NodeIndex, edge: EdgeIndex) -> Request {
         self.replay_path(slot);
         let position = &self.leaves[slot].position;
         let proof = proof_of(&self.game, position);

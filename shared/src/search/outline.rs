@@ -2,43 +2,53 @@
 
 use std::fmt::Write;
 
-use super::Search;
 use super::proof::Proof;
-use super::tree::{Node, NodeIndex};
+use super::view::{NodeIndex, NodeView, TreeView};
 use crate::game::Game;
 
-impl<G: Game> Search<G> {
-    /// Returns the visited tree down to `depth` plies below the root, a line a node: move, prior, visits, value for
-    /// its side to move, and what is proven. The most visited move of each node comes first.
-    #[must_use]
-    pub fn outline(&self, depth: u32) -> String {
-        let mut text = String::from("root");
-        finish_line(&mut text, self.tree.root());
-        self.outline_below(NodeIndex::ROOT, &self.position, 1, depth, &mut text);
-        text
-    }
+/// Returns the visited tree down to `depth` plies below `position`, a line a node: move, prior, visits, value for its
+/// side to move, and what is proven. The most visited move of each node comes first.
+pub(super) fn outline<G: Game>(
+    game: &G,
+    tree: &impl TreeView<Move = G::Move>,
+    position: &G::Position,
+    depth: u32,
+) -> String {
+    let mut text = String::from("root");
+    finish_line(&mut text, &tree.view(NodeIndex::ROOT));
+    Outline { game, tree, depth, text: &mut text }.below(NodeIndex::ROOT, position, 1);
+    text
+}
 
-    fn outline_below(&self, index: NodeIndex, position: &G::Position, level: u32, depth: u32, text: &mut String) {
-        if level > depth {
+struct Outline<'a, G, T> {
+    game: &'a G,
+    tree: &'a T,
+    depth: u32,
+    text: &'a mut String,
+}
+
+impl<G: Game, T: TreeView<Move = G::Move>> Outline<'_, G, T> {
+    fn below(&mut self, index: NodeIndex, position: &G::Position, level: u32) {
+        if level > self.depth {
             return;
         }
         let children = self.tree.edges(index).filter_map(|edge| edge.child.map(|(child, node)| (edge, child, node)));
-        let is_visited = |node: &Node| node.visit_count > 0 || node.pending_count > 0;
+        let is_visited = |node: &NodeView| node.visit_count > 0 || node.pending_count > 0;
         let mut visited: Vec<_> = children.filter(|(_, _, node)| is_visited(node)).collect();
         visited.sort_by_key(|(_, _, node)| std::cmp::Reverse(node.visit_count));
         for (edge, child, node) in visited {
             let name = self.game.format_move(position, edge.mv);
             let indent = "  ".repeat(level as usize);
-            let _ = write!(text, "{indent}{name} prior {:.3}", edge.prior);
-            finish_line(text, node);
+            let _ = write!(self.text, "{indent}{name} prior {:.3}", edge.prior);
+            finish_line(self.text, &node);
             let mut after = position.clone();
             self.game.play(&mut after, edge.mv);
-            self.outline_below(child, &after, level + 1, depth, text);
+            self.below(child, &after, level + 1);
         }
     }
 }
 
-fn finish_line(text: &mut String, node: &Node) {
+fn finish_line(text: &mut String, node: &NodeView) {
     let _ = write!(text, " visits {}", node.visit_count);
     match node.proof {
         Proof::Unknown => {}

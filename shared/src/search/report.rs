@@ -2,10 +2,10 @@
 
 use std::cmp::Ordering::Equal;
 
+use super::choice;
 use super::proof::Proof;
-use super::tree::NodeIndex;
-use super::{Search, choice};
-use crate::game::{Game, Value};
+use super::view::{Edge, NodeIndex, TreeView};
+use crate::game::Value;
 
 /// What the search knows of a move, seen by whoever makes it.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -22,23 +22,20 @@ pub struct MoveReport<M> {
     pub proof: Proof,
 }
 
-impl<G: Game> Search<G> {
-    /// Returns what is known of each legal move: proven wins first, proven losses last, then by visits and prior.
-    #[must_use]
-    pub fn move_reports(&self) -> Vec<MoveReport<G::Move>> {
-        let mut edges: Vec<_> = self.tree.edges(NodeIndex::ROOT).collect();
-        edges.sort_by(|one, other| choice::preference(other).partial_cmp(&choice::preference(one)).unwrap_or(Equal));
-        let report = |edge: super::tree::Edge<'_, G::Move>| {
-            let child = edge.child.map(|(_, child)| child);
-            let visited = child.filter(|child| child.visit_count > 0);
-            MoveReport {
-                mv: edge.mv,
-                prior: edge.prior,
-                visit_count: child.map_or(0, |child| child.visit_count),
-                value: visited.map(|child| child.best_known_value().flipped()),
-                proof: child.map_or(Proof::Unknown, |child| child.proof.flipped()),
-            }
-        };
-        edges.into_iter().map(report).collect()
-    }
+/// Returns what is known of each legal move: proven wins first, proven losses last, then by visits and prior.
+pub(super) fn move_reports<T: TreeView>(tree: &T) -> Vec<MoveReport<T::Move>> {
+    let mut edges: Vec<_> = tree.edges(NodeIndex::ROOT).collect();
+    edges.sort_by(|one, other| choice::preference(other).partial_cmp(&choice::preference(one)).unwrap_or(Equal));
+    let report = |edge: Edge<T::Move>| {
+        let child = edge.child.map(|(_, child)| child);
+        let visited = child.filter(|child| child.visit_count > 0);
+        MoveReport {
+            mv: edge.mv,
+            prior: edge.prior,
+            visit_count: child.map_or(0, |child| child.visit_count),
+            value: visited.map(|child| child.best_known_value().flipped()),
+            proof: child.map_or(Proof::Unknown, |child| child.proof.flipped()),
+        }
+    };
+    edges.into_iter().map(report).collect()
 }

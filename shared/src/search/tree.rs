@@ -4,21 +4,10 @@
 //! so a subtree is kept by sliding it to the front in one pass.
 
 use super::proof::Proof;
+use super::view::{Edge, EdgeIndex, NodeIndex, NodeView, TreeView};
 use crate::game::Value;
 
-/// Number of a node; changes when a subtree is kept.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct NodeIndex(u32);
-
-/// Number of an edge; changes when a subtree is kept.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct EdgeIndex(u32);
-
 impl NodeIndex {
-    /// The root of every tree.
-    pub const ROOT: Self = Self(0);
-    const NONE: Self = Self(u32::MAX);
-
     const fn at(self) -> usize {
         self.0 as usize
     }
@@ -58,39 +47,16 @@ pub const fn edge_bytes<M>() -> usize {
 }
 
 impl Node {
-    /// Returns the mean of the values backed up, a draw if there is none.
-    pub fn mean_value(&self) -> Value {
-        self.mean_value_with_wins(0)
-    }
-
-    /// Returns the mean of the values backed up and of `win_count` more wins.
     #[inline]
-    pub fn mean_value_with_wins(&self, win_count: u32) -> Value {
-        let wins = win_count as f32;
-        let count = (self.visit_count as f32 + wins).max(1.0);
-        Value::new((self.value_sum as f32 + wins * Value::WIN.get()) / count)
-    }
-
-    /// Returns the exact value if there is a proof, otherwise the mean.
-    pub fn best_known_value(&self) -> Value {
-        self.proof.value().unwrap_or_else(|| self.mean_value())
+    fn view(&self) -> NodeView {
+        let Self { value_sum, visit_count, pending_count, proof, .. } = *self;
+        NodeView { value_sum, visit_count, pending_count: u32::from(pending_count), proof }
     }
 
     fn edges(&self) -> std::ops::Range<usize> {
         let start = self.first_edge as usize;
         start..start + usize::from(self.edge_count)
     }
-}
-
-/// An edge as the readers of the tree see it.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Edge<'a, M> {
-    /// Its move.
-    pub mv: M,
-    /// Its prior.
-    pub prior: f32,
-    /// Its child's number and content, if it has one.
-    pub child: Option<(NodeIndex, &'a Node)>,
 }
 
 /// Nodes and edges of one search. The edges lie in three arrays side by side, so that the rules write moves and
@@ -156,24 +122,15 @@ impl<M: Copy> Tree<M> {
         &mut self.priors[node.edges()]
     }
 
-    /// Returns the edges of a node, those with a child first.
-    pub fn edges(&self, index: NodeIndex) -> impl ExactSizeIterator<Item = Edge<'_, M>> {
-        self.node(index).edges().map(|at| {
-            let child = self.children[at];
-            let child = (child != NodeIndex::NONE).then(|| (child, self.node(child)));
-            Edge { mv: self.moves[at], prior: self.priors[at], child }
-        })
-    }
-
     /// Returns number, prior and child of each edge that has a child.
     #[inline]
-    pub fn visited_edges(&self, index: NodeIndex) -> impl Iterator<Item = (EdgeIndex, f32, &Node)> {
+    pub fn visited_edges(&self, index: NodeIndex) -> impl Iterator<Item = (EdgeIndex, f32, NodeView)> {
         let node = self.node(index);
         let start = node.first_edge as usize;
         let visited = start..start + usize::from(node.child_count);
         let children = self.children[visited.clone()].iter().zip(&self.priors[visited]);
         let numbered = (node.first_edge..).map(EdgeIndex).zip(children);
-        numbered.map(|(edge, (child, prior))| (edge, *prior, self.node(*child)))
+        numbered.map(|(edge, (child, prior))| (edge, *prior, self.node(*child).view()))
     }
 
     /// Returns number and prior of the edge with the highest prior among those without a child, the first of equals.
@@ -357,5 +314,22 @@ impl<M: Copy> Tree<M> {
         self.moves.truncate(edge_count);
         self.priors.truncate(edge_count);
         self.children.truncate(edge_count);
+    }
+}
+
+impl<M: Copy> TreeView for Tree<M> {
+    type Move = M;
+
+    #[inline]
+    fn view(&self, index: NodeIndex) -> NodeView {
+        self.node(index).view()
+    }
+
+    fn edges(&self, index: NodeIndex) -> impl Iterator<Item = Edge<M>> {
+        self.node(index).edges().map(|at| {
+            let child = self.children[at];
+            let child = (child != NodeIndex::NONE).then(|| (child, self.view(child)));
+            Edge { mv: self.moves[at], prior: self.priors[at], child }
+        })
     }
 }

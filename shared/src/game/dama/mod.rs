@@ -2,6 +2,7 @@
 //!
 //! The rules are told in `docs/dama-rules.md`. How moves, positions and games are written: `notation::dama`.
 
+mod appraise;
 mod board;
 mod endgame;
 mod history;
@@ -15,6 +16,7 @@ mod tables;
 
 use super::{Game, MoveError, Outcome, Side, StartError};
 use crate::notation::dama;
+use crate::seed::mix_seed;
 use moves::{Results, Routes, find_moves, has_move};
 use tables::TABLES;
 
@@ -138,6 +140,11 @@ impl Game for Dama {
 
     fn hash(&self, position: &Position) -> u64 {
         position.hash()
+    }
+
+    fn evaluation_hash(&self, position: &Position) -> u64 {
+        let counts = u64::from(position.quiet_ply_count()) << 8 | u64::from(position.occurrence_count());
+        mix_seed(position.hash(), u64::from(position.ply()) << 32 | counts)
     }
 
     fn is_cut_off(&self, position: &Position) -> bool {

@@ -54,6 +54,17 @@ pub(super) fn has_move(board: &Board, side: Side) -> bool {
     }
 }
 
+/// Returns the number of steps that a side could make if it had nothing to capture.
+#[inline]
+pub(super) fn step_count(board: &Board, side: Side) -> u32 {
+    let mut count = WayCount::default();
+    match side {
+        Side::White => Forces::new(board, side).find_steps::<0, 1>(&mut count),
+        Side::Black => Forces::new(board, side).find_steps::<2, 3>(&mut count),
+    }
+    count.0 as u32
+}
+
 /// The same for the side whose men go in directions number `FIRST` and `SECOND`.
 #[inline]
 pub(super) fn find<const FIRST: usize, const SECOND: usize>(board: &Board, sink: &mut impl Sink) {

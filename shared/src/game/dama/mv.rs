@@ -4,6 +4,7 @@ use std::fmt;
 
 use super::square::{Direction, Square};
 use super::tables::{MOVE_COUNT, STEP_COUNT, TABLES};
+use crate::game::MoveNumber;
 
 /// A step or a capture, told by start, end and the squares captured: different ways to the same position are one move.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -63,6 +64,18 @@ impl Move {
     #[must_use]
     pub fn turned(self) -> Self {
         Self(TABLES.turned[self.index()])
+    }
+}
+
+impl MoveNumber for Move {
+    #[inline]
+    fn number(self) -> u16 {
+        self.0
+    }
+
+    #[inline]
+    fn of_number(number: u16) -> Self {
+        Self(number % MOVE_COUNT as u16)
     }
 }
 

@@ -2,6 +2,7 @@
 //!
 //! Rules where sources differ are settled in `docs/hive-rules.md`. How moves and games are written: `notation::uhp`.
 
+mod appraise;
 mod cell;
 mod cell_set;
 mod connect;
@@ -18,6 +19,7 @@ mod window;
 
 use super::{Game, MoveError, Outcome, Side};
 use crate::notation::uhp;
+use crate::seed::mix_seed;
 use moves::{Count, Generator};
 
 pub use cell::{Cell, Direction};
@@ -150,6 +152,13 @@ impl Game for Hive {
 
     fn hash(&self, position: &Position) -> u64 {
         position.hash()
+    }
+
+    fn evaluation_hash(&self, position: &Position) -> u64 {
+        // Pieces are told by kind in the hash of the position; here it matters which of them rests.
+        let resting = position.last_moved().map_or(Piece::COUNT, Piece::index) as u64;
+        let counts = resting << 8 | u64::from(position.history.occurrence_count());
+        mix_seed(position.hash(), u64::from(position.ply()) << 32 | counts)
     }
 
     fn is_cut_off(&self, position: &Position) -> bool {

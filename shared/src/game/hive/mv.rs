@@ -3,6 +3,7 @@
 use std::fmt;
 
 use super::{Cell, Piece};
+use crate::game::MoveNumber;
 
 /// A placement, a walk or a throw, told by its result, or a pass.
 ///
@@ -14,6 +15,7 @@ pub struct Move {
 }
 
 const PASS: u8 = Piece::COUNT as u8;
+const CELL_BITS: u32 = Cell::COUNT.ilog2();
 
 impl Move {
     /// Nothing is moved.
@@ -41,6 +43,19 @@ impl Move {
     #[must_use]
     pub const fn is_pass(self) -> bool {
         self.piece == PASS
+    }
+}
+
+impl MoveNumber for Move {
+    #[inline]
+    fn number(self) -> u16 {
+        u16::from(self.piece) << CELL_BITS | self.target.index() as u16
+    }
+
+    #[inline]
+    fn of_number(number: u16) -> Self {
+        let target = Cell::from_index(number & ((1 << CELL_BITS) - 1)).unwrap_or(Cell::ORIGIN);
+        Piece::from_index((number >> CELL_BITS) as u8).map_or(Self::PASS, |piece| Self::new(piece, target))
     }
 }
 

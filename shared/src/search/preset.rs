@@ -1,0 +1,105 @@
+//! Ways to search that go by a name.
+
+use std::fmt;
+use std::str::FromStr;
+
+use super::settings::SearchSettings;
+use super::team::Rule;
+use super::valuers::{Appraisal, Even, Rollouts, Valuer};
+use crate::game::Appraise;
+
+/// A way to search. How each works and where it comes from: `docs/training.md`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Preset {
+    /// UCB1 with random rollouts: knows nothing but the rules.
+    Vanilla,
+    /// UCB1 with the rules of thumb of the game, [`crate::game::Appraise`].
+    Grandmaster,
+    /// PUCT with whoever gives priors and values: a network, or nobody in particular.
+    AlphaZero,
+}
+
+/// A text that names no preset.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0:?} is not one of vanilla, grandmaster, alphazero")]
+pub struct PresetError(pub String);
+
+impl Preset {
+    /// All presets.
+    pub const ALL: [Self; 3] = [Self::Vanilla, Self::Grandmaster, Self::AlphaZero];
+
+    /// Returns what it is called.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Vanilla => "vanilla",
+            Self::Grandmaster => "grandmaster",
+            Self::AlphaZero => "alphazero",
+        }
+    }
+
+    /// Returns the formula by which simulations go down.
+    #[must_use]
+    pub const fn rule(self) -> Rule {
+        match self {
+            Self::Vanilla | Self::Grandmaster => Rule::Ucb1,
+            Self::AlphaZero => Rule::Puct,
+        }
+    }
+
+    /// Returns whether one evaluation of a position is as good as two: rollouts differ, and their mean tells more.
+    #[must_use]
+    pub const fn shares_evaluations(self) -> bool {
+        !matches!(self, Self::Vanilla)
+    }
+
+    /// Returns who values its leaves where there is no network. Rollouts draw from `seed`.
+    #[must_use]
+    pub fn valuer<G: Appraise>(self, seed: u64) -> Box<dyn Valuer<G> + Send> {
+        match self {
+            Self::Vanilla => Box::new(Rollouts::new(seed)),
+            Self::Grandmaster => Box::new(Appraisal),
+            Self::AlphaZero => Box::new(Even),
+        }
+    }
+
+    /// Returns the settings of a search for a result: no noise, always the most visited move.
+    #[must_use]
+    pub fn settings(self, simulation_count: u32) -> SearchSettings {
+        let defaults = SearchSettings::default().for_match(simulation_count);
+        match self.rule() {
+            Rule::Puct => defaults,
+            Rule::Ucb1 => SearchSettings { exploration: std::f32::consts::SQRT_2, leaves_per_game: 1, ..defaults },
+        }
+    }
+}
+
+impl fmt::Display for Preset {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for Preset {
+    type Err = PresetError;
+
+    fn from_str(text: &str) -> Result<Self, PresetError> {
+        let found = Self::ALL.into_iter().find(|preset| preset.name() == text);
+        found.ok_or_else(|| PresetError(text.to_owned()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn presets_are_read_by_their_names_and_can_be_searched_with() {
+        for preset in Preset::ALL {
+            assert_eq!(preset.to_string().parse(), Ok(preset));
+            assert_eq!(preset.settings(400).check(), Ok(()));
+        }
+        let error = "stockfish".parse::<Preset>().expect_err("no preset");
+        assert_eq!(error.to_string(), "\"stockfish\" is not one of vanilla, grandmaster, alphazero");
+    }
+}

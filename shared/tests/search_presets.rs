@@ -1,0 +1,213 @@
+//! The presets without a network: wins at hand for both sides, proofs, and tic-tac-toe against random play.
+
+mod support;
+
+use rand::{RngExt, SeedableRng};
+use rand_pcg::Pcg64Mcg;
+use serde::Deserialize;
+use shared::game::dama::Dama;
+use shared::game::hive::{Hive, HiveRules};
+use shared::game::tictactoe::Square;
+use shared::game::{Appraise, Game, Outcome, Side, Value};
+use shared::notation::dama::fen;
+use shared::notation::uhp::GameString;
+use shared::search::{Appraisal, Even, Preset, Proof, Rollouts, TeamSearch};
+use support::{GAME, board};
+
+/// Searches a position alone with so many simulations, rollouts of at most `plies_max` plies.
+fn searched<G: Appraise>(
+    game: &G,
+    position: &G::Position,
+    preset: Preset,
+    (simulation_count, plies_max): (u32, u32),
+    seed: u64,
+) -> TeamSearch<G> {
+    let settings = preset.settings(simulation_count);
+    let search = TeamSearch::new(game.clone(), position.clone(), preset.rule(), settings, seed);
+    let search = search.expect("a game that goes on");
+    let mut member = search.member(0);
+    let mut rollouts = Rollouts::with_plies_max(seed, plies_max);
+    while !search.is_done() {
+        let is_at_work = match preset {
+            Preset::Vanilla => member.simulate(&mut rollouts),
+            Preset::Grandmaster => member.simulate(&mut Appraisal),
+            Preset::AlphaZero => member.simulate(&mut Even),
+        };
+        assert!(is_at_work, "one thread alone waits for nobody");
+    }
+    drop(member);
+    search
+}
+
+fn chosen(preset: Preset, text: &str, simulation_count: u32, seed: u64) -> Option<Square> {
+    searched(&GAME, &board(text), preset, (simulation_count, 400), seed).choose_move()
+}
+
+fn square(index: u8) -> Option<Square> {
+    Square::new(index)
+}
+
+#[test]
+fn mate_in_one_is_found_for_both_sides_and_the_opponents_is_blocked() {
+    for preset in Preset::ALL {
+        for (text, best) in [("XX./OO./...", 2), ("XX./OO./X..", 5), ("X../OO./X..", 5), ("XX./O../...", 2)] {
+            for seed in 0..10 {
+                assert_eq!(chosen(preset, text, 1000, seed), square(best), "{preset}: {text}, seed {seed}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_finished_game_is_refused_and_one_simulation_is_enough_for_a_move() {
+    let over = TeamSearch::new(GAME, board("XXX/OO./..."), Preset::Vanilla.rule(), Preset::Vanilla.settings(10), 1);
+    assert_eq!(over.err().map(|error| error.to_string()).as_deref(), Some("the game is over at ply 5"));
+    assert_eq!(chosen(Preset::Vanilla, "XOX/XOO/O.X", 1, 1), square(7));
+    assert!(chosen(Preset::Grandmaster, ".../.../...", 1, 1).is_some());
+}
+
+#[test]
+fn wins_and_losses_are_proven_in_every_preset() {
+    for preset in Preset::ALL {
+        let proof = |text: &str| searched(&GAME, &board(text), preset, (100_000, 400), 1).proof();
+        assert_eq!(proof("XX./OO./..."), Proof::Win, "{preset}");
+        assert_eq!(proof("X.X/.O./X.O"), Proof::Loss, "{preset}");
+        assert_eq!(proof("XO./.X./..O"), Proof::Win, "{preset}");
+        assert_eq!(proof("XOX/XXO/O.."), Proof::Draw, "{preset}");
+        let dama = Dama::default();
+        let position = fen::read("W:W21,22:B18").expect("a position");
+        let search = searched(&dama, &position, preset, (1000, 400), 1);
+        assert_eq!((search.proof(), search.root_value()), (Proof::Win, Value::WIN), "{preset}");
+        assert!(search.simulation_count() < 1000, "a proven game needs no more simulations");
+    }
+}
+
+#[test]
+fn ucb1_visits_every_move_before_any_of_them_twice() {
+    let search = searched(&GAME, &GAME.initial_position(), Preset::Vanilla, (9, 400), 3);
+    assert!(search.visit_counts().iter().all(|(_, visits)| *visits == 1), "{:?}", search.visit_counts());
+    let search = searched(&GAME, &GAME.initial_position(), Preset::Vanilla, (5, 400), 3);
+    assert_eq!(search.visit_counts().iter().filter(|(_, visits)| *visits == 1).count(), 5);
+    assert_eq!(search.simulation_count(), 5, "the root itself needs no simulation");
+}
+
+#[test]
+fn tic_tac_toe_is_never_lost_to_random_play() {
+    for preset in [Preset::Vanilla, Preset::Grandmaster] {
+        let mut wins = 0;
+        for seed in 0..200 {
+            let engine = if seed % 2 == 0 { Side::White } else { Side::Black };
+            let mut random = Pcg64Mcg::seed_from_u64(seed);
+            let mut position = GAME.initial_position();
+            let outcome = loop {
+                if let Some(outcome) = GAME.outcome(&position) {
+                    break outcome;
+                }
+                let mut moves = vec![];
+                GAME.legal_moves(&position, &mut moves);
+                let mv = if GAME.side_to_move(&position) == engine {
+                    searched(&GAME, &position, preset, (2000, 400), seed).choose_move().expect("a move")
+                } else {
+                    moves[random.random_range(0..moves.len())]
+                };
+                GAME.play(&mut position, mv);
+            };
+            assert!(outcome.value_for(engine) >= Value::DRAW, "{preset}: {engine:?} lost game {seed}");
+            wins += u32::from(outcome == Outcome::Win(engine));
+        }
+        assert!(wins > 150, "{preset}: only {wins} of 200 games won");
+    }
+}
+
+#[test]
+fn the_same_seed_plays_the_same_moves() {
+    let hive = Hive::new(HiveRules { ply_limit: 60, ..HiveRules::default() });
+    let moves = |seed| {
+        let mut position = hive.initial_position();
+        let mut moves = vec![];
+        for ply in 0_u64..8 {
+            let mv = searched(&hive, &position, Preset::Vanilla, (40, 400), seed + 100 * ply).choose_move();
+            let mv = mv.expect("a move");
+            hive.play(&mut position, mv);
+            moves.push(mv);
+        }
+        moves
+    };
+    assert_eq!(moves(1), moves(1));
+    assert_ne!(moves(1), moves(2));
+}
+
+#[derive(Deserialize)]
+struct GameRow {
+    game: String,
+}
+
+#[test]
+fn the_winning_move_of_every_golden_game_of_hive_is_found() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../shared/data/hive/games.jsonl");
+    let text = std::fs::read_to_string(path).unwrap_or_else(|error| panic!("golden data {path}: {error}"));
+    let mut win_count = 0;
+    for line in text.lines() {
+        let mut game: GameString =
+            serde_json::from_str::<GameRow>(line).expect("a game").game.parse().expect("a game string");
+        let rules = HiveRules { game_type: game.game_type, ply_limit: 1000, ..HiveRules::default() };
+        let hive = Hive::new(rules);
+        let last = game.moves.pop().expect("a game has moves");
+        let (position, _) = game.replay(&hive).expect("a legal game");
+        let winner = hive.side_to_move(&position);
+        let last = hive.parse_move(&position, &last).expect("a legal move");
+        let outcome_after = |mv| {
+            let mut after = position.clone();
+            hive.play(&mut after, mv);
+            hive.outcome(&after)
+        };
+        if outcome_after(last) != Some(Outcome::Win(winner)) {
+            continue;
+        }
+        win_count += 1;
+        for preset in Preset::ALL {
+            let mut search = searched(&hive, &position, preset, (2000, 30), 1);
+            assert_eq!(search.proof(), Proof::Win, "{preset}: {winner:?} after {:?}", game.moves);
+            let chosen = search.choose_move().expect("a move");
+            assert_eq!(outcome_after(chosen), Some(Outcome::Win(winner)));
+        }
+    }
+    assert_eq!(win_count, 8, "golden games that end with a winning ply");
+}
+
+/// Returns the points of the first of two players in pairs of games from random openings, colours swapped.
+fn points<G: Appraise>(game: &G, players: [(Preset, u32); 2], pair_count: u64, opening_plies: u32) -> f32 {
+    let mut points = 0.0;
+    for number in 0..2 * pair_count {
+        // Both games of a pair begin with the same plies.
+        let mut random = Pcg64Mcg::seed_from_u64(number / 2);
+        let mut position = game.initial_position();
+        let first_side = if number % 2 == 0 { Side::White } else { Side::Black };
+        let outcome = loop {
+            if let Some(outcome) = game.outcome(&position) {
+                break outcome;
+            }
+            let mv = if game.ply(&position) < opening_plies {
+                let mut moves = vec![];
+                game.legal_moves(&position, &mut moves);
+                moves[random.random_range(0..moves.len())]
+            } else {
+                let (preset, count) = players[usize::from(game.side_to_move(&position) != first_side)];
+                searched(game, &position, preset, (count, 400), number).choose_move().expect("a move")
+            };
+            game.play(&mut position, mv);
+        };
+        points += (outcome.value_for(first_side).get() + 1.0) / 2.0;
+    }
+    points
+}
+
+#[test]
+fn rules_of_thumb_beat_random_rollouts() {
+    let players = [(Preset::Grandmaster, 200), (Preset::Vanilla, 200)];
+    let of_dama = points(&Dama::default(), players, 30, 6);
+    assert!(of_dama >= 34.0, "{of_dama} of 60 in draughts");
+    let hive = Hive::new(HiveRules { ply_limit: 100, ..HiveRules::default() });
+    let of_hive = points(&hive, [(Preset::Grandmaster, 200), (Preset::Vanilla, 50)], 5, 4);
+    assert!(of_hive >= 8.0, "{of_hive} of 10 in Hive");
+}

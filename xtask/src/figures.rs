@@ -1,0 +1,111 @@
+//! The figures of the first description beside ours: benchmarks print ours as `figure KEY VALUE`.
+//!
+//! A new row is a line of [`ROWS`] and a benchmark that prints it.
+
+use std::collections::HashMap;
+
+/// A figure that the system was first described with.
+struct Row {
+    /// What a benchmark calls it.
+    key: &'static str,
+    /// What people call it.
+    name: &'static str,
+    /// The figure of the description.
+    described: f64,
+    /// What ours must be at least, or at most if less is better.
+    bar: f64,
+    is_less_better: bool,
+}
+
+/// On an Apple M2, as the first description of draughts has them; three times better is the bar.
+const ROWS: [Row; 8] = [
+    more("vanilla_simulations_per_s", "vanilla search, one thread, simulations/s", 104_000.0, 312_000.0),
+    more("nodes_per_s", "nodes allocated by it, a second", 26_000.0, 78_000.0),
+    less("node_bytes", "tree node with its edges, bytes", 9_000.0, 100.0),
+    more("vanilla_four_threads_ratio", "four threads on one tree, vanilla, times one thread", 1.0, 1.7),
+    more("instant_four_threads_ratio", "the same with leaves that cost nothing", 1.0, 1.7),
+    more("inference_positions_per_s", "inference by dama-cnn, batches of 16, positions/s", 1_744.0, 5_232.0),
+    more("training_samples_per_s", "training of dama-cnn, samples/s", 608.0, 1_824.0),
+    less("game_seconds", "a game at 800 simulations a move, s", 50.0, 50.0 / 3.0),
+];
+
+const fn more(key: &'static str, name: &'static str, described: f64, bar: f64) -> Row {
+    Row { key, name, described, bar, is_less_better: false }
+}
+
+const fn less(key: &'static str, name: &'static str, described: f64, bar: f64) -> Row {
+    Row { key, name, described, bar, is_less_better: true }
+}
+
+/// The figures that benchmarks have printed.
+#[derive(Debug, Default)]
+pub struct Figures(HashMap<String, f64>);
+
+impl Figures {
+    /// Takes note of a line if it is a figure. The last one of a key counts.
+    pub fn read(&mut self, line: &str) {
+        let mut words = line.split_whitespace();
+        if let (Some("figure"), Some(key), Some(value)) = (words.next(), words.next(), words.next())
+            && let Ok(value) = value.parse()
+        {
+            self.0.insert(key.to_owned(), value);
+        }
+    }
+
+    /// Returns the table of those figures that were described, measured now or not; `None` if none was measured.
+    pub fn table(&self) -> Option<String> {
+        ROWS.iter().any(|row| self.0.contains_key(row.key)).then(|| {
+            let head = format!("{:<56}{:>12}{:>12}{:>12}\n", "", "described", "bar", "ours");
+            ROWS.iter().map(|row| row.line(self.0.get(row.key).copied())).fold(head, |table, line| table + &line)
+        })
+    }
+}
+
+impl Row {
+    fn line(&self, ours: Option<f64>) -> String {
+        let Self { name, described, bar, is_less_better, .. } = self;
+        let sign = if *is_less_better { "<=" } else { ">=" };
+        let bar_text = format!("{sign} {}", number(*bar));
+        let is_reached = ours.is_some_and(|ours| if *is_less_better { ours <= *bar } else { ours >= *bar });
+        let verdict = match ours {
+            None => "",
+            Some(_) if is_reached => "  reached",
+            Some(_) => "  missed",
+        };
+        let ours = ours.map_or_else(|| "-".to_owned(), number);
+        format!("{name:<56}{:>12}{bar_text:>12}{ours:>12}{verdict}\n", number(*described))
+    }
+}
+
+/// Returns a number with three digits or all before the point.
+fn number(value: f64) -> String {
+    let decimals = if value >= 100.0 { 0 } else { 2 };
+    format!("{value:.decimals$}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn figures_are_found_among_other_lines() {
+        let mut figures = Figures::default();
+        assert_eq!(figures.table(), None);
+        for line in ["search  fastest", "figure node_bytes 91.5", "figure nodes_per_s fast", "figure other 1"] {
+            figures.read(line);
+        }
+        let table = figures.table().unwrap();
+        assert_eq!(table.lines().count(), 1 + ROWS.len());
+        let row = table.lines().find(|line| line.starts_with("tree node")).unwrap();
+        let words: Vec<&str> = row.split_whitespace().skip(6).collect();
+        assert_eq!(words, ["9000", "<=", "100", "91.50", "reached"]);
+        assert!(table.lines().any(|line| line.starts_with("nodes allocated") && line.ends_with(" -")), "not measured");
+    }
+
+    #[test]
+    fn a_figure_that_is_not_good_enough_is_told() {
+        let mut figures = Figures::default();
+        figures.read("figure vanilla_four_threads_ratio 1.52");
+        assert!(figures.table().unwrap().contains("1.52  missed"));
+    }
+}
