@@ -207,7 +207,8 @@ async fn a_wrong_version_ends_the_worker_with_the_learners_words() {
     let learner = FakeLearner::start(&disk);
     let running = worker::run(learner.settings(), WorkerKind::Evaluator, CancellationToken::new());
     let error = running.await.expect_err("refused").to_string();
-    assert!(error.contains("refused to let us join: rules of version 1, the learner's are 77"), "{error}");
+    let words = format!("refused to let us join: rules of version {}, the learner's are 77", shared::DOMAIN_VERSION);
+    assert!(error.contains(&words), "{error}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
