@@ -17,7 +17,6 @@ use shared::encoding::{Encoding, NetworkInput};
 use shared::game::catalog::{GameSpec, GameVisitor};
 use shared::game::hive::GameType;
 use tokio::net::TcpListener;
-use tokio_stream::wrappers::TcpListenerStream;
 use tokio_util::sync::CancellationToken;
 use tracing::info;
 
@@ -120,7 +119,7 @@ async fn answer(
     let server = limits::server()
         .add_service(WorkersServer::new(JoinService(join)))
         .add_service(service)
-        .serve_with_incoming_shutdown(TcpListenerStream::new(listener), stop.clone().cancelled_owned());
+        .serve_with_incoming_shutdown(limits::incoming(listener), stop.clone().cancelled_owned());
     tokio::pin!(server);
     tokio::select! {
         ended = &mut server => ended.context("serve"),

@@ -11,7 +11,6 @@ use runtime::auth::{ServerAuth, Token};
 use runtime::limits::{self, MESSAGE_BYTES_MAX};
 use shared::encoding::Encoding;
 use tokio::net::TcpListener;
-use tokio_stream::wrappers::TcpListenerStream;
 use tokio_util::sync::CancellationToken;
 use tonic::service::interceptor::InterceptedService;
 use tracing::{info, warn};
@@ -59,7 +58,7 @@ pub async fn serve<E: Encoding>(
         .add_service(InterceptedService::new(workers, auth.clone()))
         .add_service(InterceptedService::new(inference, auth.clone()))
         .add_service(InterceptedService::new(status, auth))
-        .serve_with_incoming_shutdown(TcpListenerStream::new(listener), stop.clone().cancelled_owned());
+        .serve_with_incoming_shutdown(limits::incoming(listener), stop.clone().cancelled_owned());
     tokio::pin!(server);
     tokio::select! {
         ended = &mut server => return ended.context("serve"),

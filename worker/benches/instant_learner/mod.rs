@@ -11,14 +11,13 @@ use proto::{
     EvaluationBatch, GameKind, JoinReply, JoinRequest, LeafBatch, Lease, LeaseGamesReply, LeaseGamesRequest, Ply,
     PlyStatus, RenewLeasesReply, RenewLeasesRequest, ReportPliesReply, ReportPliesRequest,
 };
-use runtime::limits::MESSAGE_BYTES_MAX;
+use runtime::limits::{self, MESSAGE_BYTES_MAX};
 use shared::game::catalog::GameSpec;
 use shared::game::hive::HiveRules;
 use shared::search::SearchSettings;
 use shared::wire::{
     EvaluationHeader, game_spec_to_proto, read_leaf_batch, search_settings_to_proto, write_evaluations,
 };
-use tokio_stream::wrappers::TcpListenerStream;
 use tokio_stream::{Stream, StreamExt};
 use tokio_util::sync::CancellationToken;
 use tonic::{Request, Response, Status, Streaming};
@@ -47,10 +46,10 @@ impl InstantLearner {
             Arc::new(Games { next: AtomicU64::new(1), wanted: wanted_ply_count.into(), enough: enough.clone() });
         let services = Services(games);
         let inference = InferenceServer::new(services.clone()).max_decoding_message_size(MESSAGE_BYTES_MAX);
-        let serving = runtime::limits::server()
+        let serving = limits::server()
             .add_service(WorkersServer::new(services))
             .add_service(inference)
-            .serve_with_incoming(TcpListenerStream::new(listener));
+            .serve_with_incoming(limits::incoming(listener));
         runtime.spawn(serving);
         Self { runtime, enough, address }
     }

@@ -12,11 +12,11 @@ use proto::inference_server::InferenceServer;
 use proto::workers_server::WorkersServer;
 use proto::{GameKind, Ply};
 use runtime::auth::{ServerAuth, Token};
+use runtime::limits;
 use shared::game::tictactoe::TicTacToe;
 use shared::game::{Game, Outcome};
 use shared::search::SearchSettings;
 use tokio::sync::watch;
-use tokio_stream::wrappers::TcpListenerStream;
 use worker::{WorkerConfig, WorkerSettings};
 
 /// How an answer may be wrong.
@@ -190,10 +190,10 @@ impl FakeLearner {
         let address = listener.local_addr().unwrap();
         let auth = ServerAuth::new(disk.lock().token.as_ref());
         let services = services::Services(disk.clone());
-        let serving = runtime::limits::server()
+        let serving = limits::server()
             .add_service(WorkersServer::with_interceptor(services.clone(), auth.clone()))
             .add_service(InferenceServer::with_interceptor(services, auth))
-            .serve_with_incoming(TcpListenerStream::new(listener));
+            .serve_with_incoming(limits::incoming(listener));
         runtime.spawn(serving);
         Self { address, runtime: Some(runtime) }
     }
