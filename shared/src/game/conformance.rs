@@ -128,7 +128,21 @@ fn check_position<G: Game>(game: &G, position: &G::Position, moves: &[G::Move], 
     }
     game.legal_moves(position, &mut appended);
     assert_eq!(appended[moves.len()..], *moves, "{place:?}: moves are appended, in an order that never changes");
+    check_chosen(game, position, moves, place);
     check_texts(game, position, moves, place);
+}
+
+fn check_chosen<G: Game>(game: &G, position: &G::Position, moves: &[G::Move], place: &Place) {
+    let mut scratch = vec![];
+    assert!(!moves.is_empty() || game.choose_move(position, 0, &mut scratch).is_none(), "{place:?}: the game is over");
+    for (index, mv) in moves.iter().enumerate() {
+        // The least share of the move, and the greatest.
+        let bound = |index: usize| (((index as u64) << 32).div_ceil(moves.len() as u64)) as u32;
+        for share in [bound(index), bound(index + 1).wrapping_sub(1)] {
+            let chosen = game.choose_move(position, share, &mut scratch);
+            assert_eq!(chosen, Some(*mv), "{place:?}: share {share:#x} of {} moves", moves.len());
+        }
+    }
 }
 
 fn check_texts<G: Game>(game: &G, position: &G::Position, moves: &[G::Move], place: &Place) {

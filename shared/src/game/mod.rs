@@ -56,6 +56,13 @@ pub trait Game: Clone + Send + Sync + 'static {
     }
     /// Appends every legal move to `moves`, in an order that never changes. Appends nothing once the game has an outcome.
     fn legal_moves(&self, position: &Self::Position, moves: &mut Vec<Self::Move>);
+    /// Returns the move at `share` / 2^32 of the list of legal moves, so a random one for a random `share`; `None` once
+    /// the game has an outcome. `scratch` is memory to work in.
+    fn choose_move(&self, position: &Self::Position, share: u32, scratch: &mut Vec<Self::Move>) -> Option<Self::Move> {
+        scratch.clear();
+        self.legal_moves(position, scratch);
+        scratch.get(index_at(share, scratch.len())).copied()
+    }
     /// Plays `mv`, which must be legal in `position`.
     fn play(&self, position: &mut Self::Position, mv: Self::Move);
     /// Returns the result, or `None` while the game goes on. O(1), repetition and ply limit included.
@@ -82,6 +89,13 @@ pub trait Game: Clone + Send + Sync + 'static {
     /// # Errors
     /// [`MoveError`] if the text is not a move or the move is not legal. Never panics.
     fn parse_move(&self, position: &Self::Position, text: &str) -> Result<Self::Move, MoveError>;
+}
+
+/// Returns the index at `share` / 2^32 of a list: below `length` by one multiplication. For a random `share` each index
+/// is as likely as any other but for a bias of `length` / 2^32.
+#[inline]
+pub(crate) const fn index_at(share: u32, length: usize) -> usize {
+    ((share as u64 * length as u64) >> 32) as usize
 }
 
 /// Why a text is not a position that a game may begin from.

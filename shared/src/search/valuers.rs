@@ -42,15 +42,9 @@ impl<G: Game> Valuer<G> for Rollouts<G::Move> {
         priors.fill(1.0);
         let side = game.side_to_move(position);
         for _ in 0..self.plies_max {
-            self.moves.clear();
-            game.legal_moves(position, &mut self.moves);
-            // No moves: the game is over.
-            if self.moves.is_empty() {
-                break;
-            }
-            // A number below the length by one multiplication: its bias is below one in 10^7.
-            let at = (u64::from(self.random.next_u32()) * self.moves.len() as u64) >> 32;
-            game.play(position, self.moves[at as usize]);
+            // No move: the game is over.
+            let Some(mv) = game.choose_move(position, self.random.next_u32(), &mut self.moves) else { break };
+            game.play(position, mv);
         }
         game.outcome(position).map_or(Value::DRAW, |outcome| outcome.value_for(side))
     }

@@ -17,7 +17,7 @@ mod tables;
 use super::{Game, MoveError, Outcome, Side, StartError};
 use crate::notation::dama;
 use crate::seed::mix_seed;
-use moves::{Results, Routes, find_moves, has_move};
+use moves::{Results, Routes, choose_move, find_moves, has_move};
 use tables::TABLES;
 
 pub use board::{Board, BoardError};
@@ -120,6 +120,11 @@ impl Game for Dama {
         if !Self::is_draw(position) && position.ply() < self.rules.ply_limit {
             find_moves(position.board(), position.side_to_move(), &mut Results::new(moves));
         }
+    }
+
+    fn choose_move(&self, position: &Position, share: u32, scratch: &mut Vec<Move>) -> Option<Move> {
+        let goes_on = !Self::is_draw(position) && position.ply() < self.rules.ply_limit;
+        if goes_on { choose_move(position.board(), position.side_to_move(), share, scratch) } else { None }
     }
 
     fn play(&self, position: &mut Position, mv: Move) {

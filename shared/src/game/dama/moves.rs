@@ -7,7 +7,7 @@ use super::board::Board;
 use super::mv::Move;
 use super::square::{leap, step};
 use super::tables::{NONE, TABLES, start};
-use crate::game::Side;
+use crate::game::{Side, index_at};
 
 /// Most pieces that one capture can take.
 pub(super) const JUMP_COUNT_MAX: usize = 9;
@@ -37,6 +37,31 @@ pub(super) fn find_moves(board: &Board, side: Side, sink: &mut impl Sink) {
         Side::White => find::<0, 1>(board, sink),
         Side::Black => find::<2, 3>(board, sink),
     }
+}
+
+/// Returns the move at `share` / 2^32 of the list of moves of `side`, without a list unless there is a capture.
+#[inline]
+pub(super) fn choose_move(board: &Board, side: Side, share: u32, scratch: &mut Vec<Move>) -> Option<Move> {
+    match side {
+        Side::White => choose::<0, 1>(board, share, scratch),
+        Side::Black => choose::<2, 3>(board, share, scratch),
+    }
+}
+
+#[inline]
+fn choose<const FIRST: usize, const SECOND: usize>(board: &Board, share: u32, scratch: &mut Vec<Move>) -> Option<Move> {
+    let forces = Forces::new(board, side_of(FIRST));
+    let (men, kings) = forces.that_jump::<FIRST, SECOND>();
+    if men | kings != 0 {
+        scratch.clear();
+        forces.find_captures::<FIRST, SECOND>(men, kings, board.kings, &mut Results::new(scratch));
+        return scratch.get(index_at(share, scratch.len())).copied();
+    }
+    let mut count = WayCount::default();
+    forces.find_steps::<FIRST, SECOND>(&mut count);
+    let mut nth = Nth { before: index_at(share, count.0 as usize) as u32, mv: None };
+    forces.find_steps::<FIRST, SECOND>(&mut nth);
+    nth.mv
 }
 
 /// Returns the side whose men go in direction number `first`.
@@ -69,26 +94,11 @@ pub(super) fn step_count(board: &Board, side: Side) -> u32 {
 #[inline]
 pub(super) fn find<const FIRST: usize, const SECOND: usize>(board: &Board, sink: &mut impl Sink) {
     let forces = Forces::new(board, side_of(FIRST));
-    let men = forces.men_that_jump::<FIRST, SECOND>();
-    let kings = if forces.kings == 0 { 0 } else { forces.kings & forces.king_jumps(0).any() };
+    let (men, kings) = forces.that_jump::<FIRST, SECOND>();
     if men | kings == 0 {
-        return forces.find_steps::<FIRST, SECOND>(sink);
-    }
-    let mut chains = Chains {
-        sink,
-        kings: board.kings,
-        jumps: Jumps::default(),
-        is_king: false,
-        best: 0,
-        route: [0; JUMP_COUNT_MAX],
-    };
-    if men != 0 {
-        chains.jumps = forces.man_jumps::<FIRST, SECOND>();
-        chains.follow_each(men, |_| None);
-    }
-    if kings != 0 {
-        chains.is_king = true;
-        chains.follow_each(kings, |from| Some(forces.king_jumps(from)));
+        forces.find_steps::<FIRST, SECOND>(sink);
+    } else {
+        forces.find_captures::<FIRST, SECOND>(men, kings, board.kings, sink);
     }
 }
 
@@ -138,6 +148,13 @@ impl Forces {
         self.men & self.man_jumps::<FIRST, SECOND>().any()
     }
 
+    /// Men and kings that can jump.
+    #[inline]
+    fn that_jump<const FIRST: usize, const SECOND: usize>(&self) -> (u32, u32) {
+        let kings = if self.kings == 0 { 0 } else { self.kings & self.king_jumps(0).any() };
+        (self.men_that_jump::<FIRST, SECOND>(), kings)
+    }
+
     /// Jumps of the king that started on the square `from`, a set of one or none: it is empty by now.
     #[inline]
     fn king_jumps(&self, from: u32) -> Jumps {
@@ -158,6 +175,33 @@ impl Forces {
         }
         let around = step::<0>(self.empty) | step::<1>(self.empty) | step::<2>(self.empty) | step::<3>(self.empty);
         self.kings & (around | self.king_jumps(0).any()) != 0
+    }
+
+    /// Finds the captures of `men` and `kings`, those that can jump; `all_kings` are those of either side.
+    #[inline]
+    fn find_captures<const FIRST: usize, const SECOND: usize>(
+        &self,
+        men: u32,
+        kings: u32,
+        all_kings: u32,
+        sink: &mut impl Sink,
+    ) {
+        let mut chains = Chains {
+            sink,
+            kings: all_kings,
+            jumps: Jumps::default(),
+            is_king: false,
+            best: 0,
+            route: [0; JUMP_COUNT_MAX],
+        };
+        if men != 0 {
+            chains.jumps = self.man_jumps::<FIRST, SECOND>();
+            chains.follow_each(men, |_| None);
+        }
+        if kings != 0 {
+            chains.is_king = true;
+            chains.follow_each(kings, |from| Some(self.king_jumps(from)));
+        }
     }
 
     #[inline]
@@ -334,6 +378,35 @@ impl Sink for WayCount {
     fn forget_captures(&mut self) {
         self.0 = 0;
     }
+}
+
+/// Takes the step that has `before` others before it.
+struct Nth {
+    before: u32,
+    mv: Option<Move>,
+}
+
+impl Sink for Nth {
+    fn step(&mut self, mv: Move) {
+        self.mv = Some(mv);
+    }
+
+    #[inline]
+    fn steps<const DIRECTION: usize>(&mut self, mut movers: u32) {
+        let count = movers.count_ones();
+        if self.mv.is_none() && self.before < count {
+            for _ in 0..self.before {
+                movers &= movers - 1;
+            }
+            self.step(Move::new(TABLES.steps[movers.trailing_zeros() as usize][DIRECTION]));
+        } else {
+            self.before -= count.min(self.before);
+        }
+    }
+
+    fn capture(&mut self, _: &[u16]) {}
+
+    fn forget_captures(&mut self) {}
 }
 
 /// Keeps every way to make each capture.
