@@ -215,8 +215,9 @@ fn mover<G: MatchGame>(
             let settings = SearchSettings { leaves_per_game: 1, ..search(*simulation_count) };
             Box::new(SearchMover::new(game.clone(), settings, Uniform::default()))
         }
-        Player::Network { simulation_count, .. } => {
-            Box::new(SearchMover::new(game.clone(), search(*simulation_count), eyes()?))
+        Player::Network { simulation_count, exploration, .. } => {
+            let settings = SearchSettings { exploration: *exploration, ..search(*simulation_count) };
+            Box::new(SearchMover::new(game.clone(), settings, eyes()?))
         }
         Player::Policy { .. } => Box::new(PolicyMover::new(game.clone(), eyes()?)),
         Player::Engine { command, limit } => game.clone().engine(command, *limit, settings.bounds, stop.clone())?,

@@ -36,8 +36,9 @@ pub use options::PlayOptions;
 /// Lets two players meet, in pairs of games from one random opening with colours swapped.
 ///
 /// A player is `random`; `uniform:N` (search without a network); `mcts:N`, also `vanilla:N` (UCB1 with random rollouts);
-/// `grandmaster:N` (UCB1 with rules of thumb); `FILE.safetensors` or `FILE.safetensors@N` (a network, N simulations a
-/// move); `policy:FILE.safetensors` (its likeliest move, without a search); `uhp:COMMAND`, `uhp@depth=N:COMMAND` or `uhp@time=1s:COMMAND` (any program that speaks UHP).
+/// `grandmaster:N` (UCB1 with rules of thumb); `FILE.safetensors`, `FILE.safetensors@N` or `FILE.safetensors@N,C` (a
+/// network, N simulations a move, exploration C); `policy:FILE.safetensors` (its likeliest move, without a search);
+/// `uhp:COMMAND`, `uhp@depth=N:COMMAND` or `uhp@time=1s:COMMAND` (any program that speaks UHP).
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct MatchOptions {
@@ -59,7 +60,8 @@ Examples:
   evaluator match random mcts:100 --games 20
   evaluator match run/networks/network-000007.safetensors run/networks/network-000001.safetensors --simulations 100
   evaluator match best.safetensors 'uhp:nokamute uhp' --depth 2 --games 20 --out games.uhp
-  evaluator match best.safetensors mcts:400 --game dama --simulations 100 --out games.pdn";
+  evaluator match best.safetensors mcts:400 --game dama --simulations 100 --out games.pdn
+  evaluator match best.safetensors@100,1.25 best.safetensors@100,2.5 --game dama";
 
 /// Plays the match, and prints what came of it.
 ///

@@ -5,12 +5,13 @@ use std::time::Duration;
 
 use runtime::exit::UsageError;
 use shared::game::hive::GameType;
+use shared::search::SearchSettings;
 
 use super::engine::EngineBounds;
 use super::game::{ChosenGame, GameName};
 use super::hall::HallSettings;
 use super::network::ServeSettings;
-use super::player::{Defaults, EngineLimit, Player};
+use super::player::{Defaults, EngineLimit, Player, read_exploration};
 use crate::ladder::MatchKey;
 
 /// Games at once if no player is an outside engine: their leaves share batches.
@@ -25,6 +26,9 @@ pub struct PlayOptions {
     /// Simulations a move of networks that do not say it themselves.
     #[arg(long, value_name = "N", default_value_t = 400, value_parser = clap::value_parser!(u32).range(2..=10_000_000))]
     simulations: u32,
+    /// Exploration constant of the searches of networks that do not say it themselves.
+    #[arg(long, value_name = "C", default_value_t = SearchSettings::default().exploration, value_parser = read_exploration)]
+    exploration: f32,
     /// Depth at which outside engines think.
     #[arg(long, value_name = "N", conflicts_with = "time", value_parser = clap::value_parser!(u32).range(1..))]
     depth: Option<u32>,
@@ -87,7 +91,7 @@ impl PlayOptions {
     /// [`UsageError`] in words.
     pub(super) fn players(&self, texts: [&str; 2]) -> Result<[Player; 2], UsageError> {
         let limit = self.depth.map(EngineLimit::Depth).or(self.time.map(EngineLimit::Time));
-        let defaults = Defaults { simulation_count: self.simulations, limit };
+        let defaults = Defaults { simulation_count: self.simulations, exploration: self.exploration, limit };
         let player = |text| Player::parse(text, &defaults).map_err(|error| UsageError(error.to_string()));
         Ok([player(texts[0])?, player(texts[1])?])
     }

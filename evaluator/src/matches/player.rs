@@ -5,16 +5,18 @@ use std::time::Duration;
 
 use anyhow::Context;
 use sha2::{Digest, Sha256};
-use shared::search::Preset;
+use shared::search::{Preset, SearchSettings};
 
 /// The searches without a network, by all their names. `vanilla` has always been `mcts` in tables.
 const PRESETS: [(&str, Preset); 3] =
     [("mcts", Preset::Vanilla), ("vanilla", Preset::Vanilla), ("grandmaster", Preset::Grandmaster)];
 /// Most simulations a move.
 const SIMULATIONS_MAX: u32 = 10_000_000;
+/// Largest exploration constant.
+const EXPLORATION_MAX: f32 = 1000.0;
 
 /// One of the two players of a match.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum Player {
     /// Plays any legal move.
     Random,
@@ -36,6 +38,8 @@ pub enum Player {
         file: PathBuf,
         /// Simulations a move.
         simulation_count: u32,
+        /// Exploration constant of PUCT.
+        exploration: f32,
     },
     /// The move that a network holds for likeliest, without a search.
     Policy {
@@ -65,6 +69,8 @@ pub enum EngineLimit {
 pub struct Defaults {
     /// Simulations a move of a network.
     pub simulation_count: u32,
+    /// Exploration constant of a network's search.
+    pub exploration: f32,
     /// How long engines think.
     pub limit: Option<EngineLimit>,
 }
@@ -87,6 +93,14 @@ pub enum PlayerError {
         count: String,
         /// The fewest that make a move.
         least: u32,
+    },
+    /// An exploration constant is none.
+    #[error("player {player:?}: {reason}")]
+    Exploration {
+        /// The player.
+        player: String,
+        /// What is wrong.
+        reason: String,
     },
     /// An engine without a limit would think for ever.
     #[error("player {0:?}: tell how long it thinks: --depth N, --time 1s, or uhp@depth=N:... or uhp@time=1s:...")]
@@ -133,11 +147,20 @@ impl Player {
             let limit = EngineLimit::parse(limit).ok_or_else(error)?;
             return Ok(Self::Engine { command: command(text, rest)?, limit });
         }
-        let (file, simulation_count) = match text.rsplit_once('@') {
-            Some((file, count)) if !Path::new(text).is_file() => (file, simulations(text, count, 2)?),
-            _ => (text, defaults.simulation_count),
+        let (file, search) = match text.rsplit_once('@') {
+            Some((file, search)) if !Path::new(text).is_file() => (file, Some(search)),
+            _ => (text, None),
         };
-        Ok(Self::Network { file: file_of(text, file)?, simulation_count })
+        let (count, exploration) = search.map_or((None, None), |search| {
+            search.split_once(',').map_or((Some(search), None), |(count, exploration)| (Some(count), Some(exploration)))
+        });
+        Ok(Self::Network {
+            simulation_count: count.map_or(Ok(defaults.simulation_count), |count| simulations(text, count, 2))?,
+            exploration: exploration
+                .map_or(Ok(defaults.exploration), read_exploration)
+                .map_err(|reason| PlayerError::Exploration { player: text.into(), reason })?,
+            file: file_of(text, file)?,
+        })
     }
 
     /// Returns what this player is called in tables. Weights are known by their bytes, wherever the file lies.
@@ -150,7 +173,11 @@ impl Player {
             Self::Uniform { simulation_count } => format!("uniform:{simulation_count}"),
             Self::Preset { preset: Preset::Vanilla, simulation_count } => format!("mcts:{simulation_count}"),
             Self::Preset { preset, simulation_count } => format!("{preset}:{simulation_count}"),
-            Self::Network { file, simulation_count } => format!("{}@{simulation_count}", network_name(file)?),
+            Self::Network { file, simulation_count, exploration } => {
+                let is_usual = *exploration == SearchSettings::default().exploration;
+                let exploration = if is_usual { String::new() } else { format!(",{exploration}") };
+                format!("{}@{simulation_count}{exploration}", network_name(file)?)
+            }
             Self::Policy { file } => format!("policy:{}", network_name(file)?),
             Self::Engine { command, limit } => format!("uhp@{}:{command}", limit.text()),
         })
@@ -192,6 +219,12 @@ fn simulations(player: &str, count: &str, least: u32) -> Result<u32, PlayerError
     count.parse().ok().filter(|count| (least..=SIMULATIONS_MAX).contains(count)).ok_or_else(error)
 }
 
+/// Reads an exploration constant, or says in words why it is none.
+pub(super) fn read_exploration(text: &str) -> Result<f32, String> {
+    let number = text.parse().ok().filter(|number| (0.0..=EXPLORATION_MAX).contains(number));
+    number.ok_or_else(|| format!("{text:?} is not an exploration constant from 0 to {EXPLORATION_MAX}"))
+}
+
 fn file_of(player: &str, file: &str) -> Result<PathBuf, PlayerError> {
     let file = PathBuf::from(file);
     if file.is_file() { Ok(file) } else { Err(PlayerError::Unknown(player.into())) }
@@ -215,7 +248,7 @@ fn network_name(file: &Path) -> anyhow::Result<String> {
 mod tests {
     use super::*;
 
-    const DEFAULTS: Defaults = Defaults { simulation_count: 400, limit: None };
+    const DEFAULTS: Defaults = Defaults { simulation_count: 400, exploration: 2.5, limit: None };
 
     fn parse(text: &str) -> Result<Player, PlayerError> {
         Player::parse(text, &DEFAULTS)
@@ -247,6 +280,11 @@ mod tests {
         let path = file.display();
         assert_eq!(parse(&path.to_string()).unwrap().name().unwrap(), "best-9a129038@400");
         assert_eq!(parse(&format!("{path}@100")).unwrap().name().unwrap(), "best-9a129038@100");
+        let explorer = format!("{path}@100,1.25");
+        assert_eq!(parse(&explorer).unwrap().name().unwrap(), "best-9a129038@100,1.25", "another player");
+        assert_eq!(parse(&format!("{path}@100,2.5")), parse(&format!("{path}@100")), "the usual one");
+        let error = parse(&format!("{path}@100,-1")).unwrap_err().to_string();
+        assert!(error.ends_with("\"-1\" is not an exploration constant from 0 to 1000"), "{error}");
         assert_eq!(parse(&format!("policy:{path}")).unwrap().name().unwrap(), "policy:best-9a129038");
     }
 
