@@ -72,7 +72,7 @@ enum Command {
     Serve(serve::ServeOptions),
     /// Tells what the games of a run, of data sets, or of people, are like.
     DataInfo(InfoArgs),
-    /// Writes the games of a run, or of people, as UHP strings, as tensors, and as data sets.
+    /// Writes the games of a run, or of people, for other programs, as tensors, and as data sets.
     Export(ExportArgs),
 }
 

@@ -227,7 +227,7 @@ fn wrong_usage_is_told_in_words() {
     let run_dir = tictactoe_run();
     let path = run_dir.path();
     assert!(complaint("export", &[path], &[], 64).contains("name what to write"));
-    assert!(complaint("export", &[path], &["--games", "games.uhp"], 64).contains("UHP strings are of Hive alone"));
+    assert!(complaint("export", &[path], &["--games", "games.uhp"], 64).contains("no other program plays this game"));
     assert!(complaint("data-info", &[path, path], &[], 64).contains("is a run: name it alone"));
     let set = path.join("some.samples");
     said("export", &[path], &["--dataset", set.to_str().expect("a plain path")]);

@@ -3,6 +3,7 @@
 mod common;
 
 use std::path::Path;
+use std::process::Command;
 use std::time::Instant;
 
 use common::{Learner, crash_copy, random_game, run_row, start_run};
@@ -10,8 +11,11 @@ use learner::games::{Lease, PlyStatus, SelfPlayPlan};
 use learner::replay::{ReplayBuffer, rebuild};
 use learner::store::{GameKind, GameState, RunRow};
 use rusqlite::Connection;
+use shared::encoding::Encoding;
 use shared::encoding::dama::{DamaEncoding, PolicyCoding};
 use shared::game::dama::{Dama, DamaRules};
+use shared::game::{Game, Outcome};
+use shared::notation::dama::pdn;
 use shared::search::SearchSettings;
 
 fn encoding() -> DamaEncoding {
@@ -92,4 +96,43 @@ fn a_game_whose_start_was_damaged_goes_into_quarantine() {
     assert_eq!([1, 2, 3].map(state), [GameState::Quarantined, GameState::Quarantined, GameState::Open]);
     let (buffer, report) = rebuild(&encoding(), &learner.store, ReplayBuffer::new(1000), u64::MAX).expect("rebuilt");
     assert_eq!((buffer.position_count(), report.quarantined_count), (0, 0), "once is enough");
+}
+
+#[test]
+fn games_come_out_as_pdn() {
+    let run_dir = tempfile::tempdir().expect("a directory");
+    let learner = start(run_dir.path(), 0.5);
+    let leases = lease(&learner, 8);
+    let from_endgames = leases.iter().filter(|lease| lease.start.is_some()).count();
+    assert!((1..8).contains(&from_endgames), "some of each: {from_endgames}");
+    let mut plies = vec![];
+    for lease in &leases {
+        let game = random_game(&encoding(), lease);
+        plies.push(game.iter().map(|ply| ply.record.move_text.clone()).collect::<Vec<_>>());
+        learner.registry.report("a", &game, Instant::now()).expect("stored");
+    }
+    drop(learner);
+    let file = run_dir.path().join("games.pdn");
+    let output = Command::new(env!("CARGO_BIN_EXE_learner"))
+        .args([Path::new("export"), run_dir.path(), Path::new("--games"), &file])
+        .output()
+        .expect("the learner runs");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let written = std::fs::read_to_string(&file).expect("the file is there");
+    let read: Vec<_> = pdn::read(&written).map(|game| game.expect("a game")).collect();
+    let dama = Dama::new(DamaRules { ply_limit: u32::MAX });
+    for ((game, lease), texts) in read.iter().zip(&leases).zip(&plies) {
+        let start = dama.start_position(lease.start.as_deref()).expect("a start");
+        assert_eq!((game.start.board(), game.start.side_to_move()), (start.board(), start.side_to_move()));
+        let mut position = game.start.clone();
+        let mut said = vec![];
+        for mv in &game.moves {
+            said.push(dama.format_move(&position, *mv));
+            dama.play(&mut position, *mv);
+        }
+        assert_eq!(said, *texts);
+        let outcome = encoding().game().outcome(&position).or(dama.outcome(&position));
+        assert_eq!(game.result, Some(outcome.unwrap_or(Outcome::Draw)), "a game that was cut off is a draw");
+    }
+    assert_eq!(read.len(), leases.len());
 }

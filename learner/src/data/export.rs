@@ -1,4 +1,4 @@
-//! `learner export`: games as UHP strings, one a line, and samples as tensors or as a data set.
+//! `learner export`: games as other programs read them, and samples as tensors or as a data set.
 
 use std::path::PathBuf;
 
@@ -6,14 +6,12 @@ use anyhow::Context;
 use runtime::exit::UsageError;
 use runtime::{exit, logging};
 use shared::encoding::Encoding;
-use shared::game::catalog::GameSpec;
-use shared::game::hive::GameType;
-use shared::notation::uhp::{GameState, join_game};
+use shared::game::catalog::GameFormat;
 
+use super::game_file::GameFile;
 use super::samples::{NO_POSITIONS, SampleFile};
 use super::sources::{DataGame, Source, SourceArgs, TakeGames};
 use crate::datasets::{DataSetGame, DataSetWriter};
-use crate::part::PartFile;
 use crate::store::GameKind;
 
 /// What to write, and where.
@@ -21,7 +19,7 @@ use crate::store::GameKind;
 pub struct ExportArgs {
     #[command(flatten)]
     source: SourceArgs,
-    /// Write the games to this file, as UHP strings, one a line (Hive alone).
+    /// Write the games to this file: of Hive as UHP strings, one a line, of draughts as PDN.
     #[arg(long, value_name = "FILE")]
     games: Option<PathBuf>,
     /// Write the samples to this file, as tensors (.safetensors); a position of a frame of 16 takes 25 kB.
@@ -62,14 +60,19 @@ impl Kind {
 /// If the games cannot be read, there are none, or a file cannot be written.
 pub fn export(args: &ExportArgs) -> anyhow::Result<()> {
     if args.games.is_none() && args.samples.is_none() && args.dataset.is_none() {
-        let what = "name what to write: --games FILE.uhp, --samples FILE.safetensors, --dataset FILE.samples";
+        let what = "name what to write: --games FILE, --samples FILE.safetensors, --dataset FILE.samples";
         return Err(UsageError(what.into()).into());
     }
     let source = Source::open(&args.source)?;
     check(args, &source)?;
     let dataset = args.dataset.as_deref().zip(source.spec());
     let mut export = Export {
-        games: args.games.as_deref().map(PartFile::create).transpose()?.map(GameFile),
+        games: args
+            .games
+            .as_deref()
+            .zip(format_of(&source))
+            .map(|(path, format)| GameFile::create(path, format))
+            .transpose()?,
         samples: args.samples.as_deref().map(SampleFile::create).transpose()?,
         dataset: dataset.map(|(path, spec)| DataSetWriter::create(path, spec)).transpose()?,
         game_count: 0,
@@ -89,7 +92,7 @@ pub fn export(args: &ExportArgs) -> anyhow::Result<()> {
         let counts = dataset.finish()?;
         said += &format!("data set: games {}, samples {}\n", counts.games, counts.samples);
     }
-    export.games.map(|games| games.0.finish(b"")).transpose()?;
+    export.games.map(GameFile::finish).transpose()?;
     exit::print(&said).context("write to stdout")
 }
 
@@ -101,10 +104,19 @@ fn check(args: &ExportArgs, source: &Source) -> Result<(), UsageError> {
         Source::People { .. } if args.dataset.is_some() => {
             refused("--dataset: people's games are learned from as they are, with `learner pretrain`")
         }
-        Source::Run { spec, .. } if args.games.is_some() && !matches!(spec, GameSpec::Hive { .. }) => {
-            refused("--games: UHP strings are of Hive alone, and this run plays another game")
+        Source::Run { .. } if args.games.is_some() && format_of(source).is_none() => {
+            refused("--games: no other program plays this game, so there is no format for it")
         }
         _ => Ok(()),
+    }
+}
+
+/// Returns how games are written; `None` if only this project plays them.
+const fn format_of(source: &Source) -> Option<GameFormat> {
+    match source.spec() {
+        Some(spec) => spec.format(),
+        // People's games are of Hive.
+        None => Some(GameFormat::Uhp),
     }
 }
 
@@ -135,20 +147,5 @@ impl TakeGames for Export {
         self.spinner.set_message(format!("{} games", self.game_count));
         self.spinner.tick();
         Ok(())
-    }
-}
-
-/// A file of games, one a line.
-struct GameFile(PartFile);
-
-impl GameFile {
-    fn write(&mut self, game: &DataGame) -> anyhow::Result<()> {
-        let game_type: GameType = game.type_name.parse()?;
-        let state = match game.outcome {
-            None if game.move_texts.is_empty() => GameState::NotStarted,
-            outcome => GameState::from(outcome),
-        };
-        let line = join_game(game_type, state, game.move_texts.len() as u32, &game.move_texts);
-        self.0.write(format!("{line}\n").as_bytes())
     }
 }

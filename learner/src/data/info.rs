@@ -230,6 +230,7 @@ mod tests {
             origin: Origin::People,
             type_name: "Base".to_owned(),
             is_from_endgame: false,
+            start: None,
             ply_count: plies,
             identity: u64::from(plies),
             move_texts: Vec::new(),

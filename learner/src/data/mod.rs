@@ -3,6 +3,7 @@
 //! Nothing here needs a network or a running learner; a run may go on meanwhile.
 
 mod export;
+mod game_file;
 mod info;
 mod samples;
 mod sources;

@@ -67,6 +67,8 @@ pub struct DataGame {
     pub type_name: String,
     /// Whether it began from an endgame instead of the initial position.
     pub is_from_endgame: bool,
+    /// The position that it began from instead, if that is known.
+    pub start: Option<String>,
     /// Number of plies.
     pub ply_count: u32,
     /// Equal for equal games.
@@ -209,6 +211,7 @@ fn of_run<E: Encoding>(encoding: &E, game: StoredGame) -> Result<DataGame, Strin
         is_from_endgame: game.record.start.is_some(),
         ply_count: replayed.ply_count,
         identity: identity_of_moves(game.record.start.as_deref(), &move_texts),
+        start: game.record.start,
         move_texts,
         outcome: replayed.outcome,
         is_cut_off: replayed.is_cut_off,
@@ -286,6 +289,7 @@ fn of_data_set<E: Encoding>(encoding: &E, type_name: &str, game: DataSetGame) ->
         origin: Origin::DataSet,
         type_name: type_name.to_owned(),
         is_from_endgame: game.is_from_endgame,
+        start: None,
         ply_count: game.ply_count,
         identity: identity_of(encoding, &game.samples),
         move_texts: Vec::new(),
@@ -323,6 +327,7 @@ fn of_people(game: &PlayedGame, frame: u8) -> (HiveEncoding, DataGame) {
         origin: Origin::People,
         type_name: game.rules.game_type.to_string(),
         is_from_endgame: false,
+        start: None,
         ply_count: move_texts.len() as u32,
         identity: identity_of_moves(None, &move_texts),
         move_texts,

@@ -114,6 +114,15 @@ pub trait GameVisitor {
     fn visit<E: Encoding>(self, encoding: E) -> Self::Output;
 }
 
+/// How games are written for other programs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum GameFormat {
+    /// UHP GameStrings, one a line.
+    Uhp,
+    /// PDN, an empty line after each game.
+    Pdn,
+}
+
 /// Why a game cannot be set up.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum GameSpecError {
@@ -146,6 +155,16 @@ impl GameSpec {
             Self::Hive { rules, .. } => rules.game_type.to_string(),
             Self::Dama { .. } => "dama".to_owned(),
             Self::TicTacToe {} => "tictactoe".to_owned(),
+        }
+    }
+
+    /// Returns how games are written for other programs; `None` if other programs do not play it.
+    #[must_use]
+    pub const fn format(&self) -> Option<GameFormat> {
+        match self {
+            Self::Hive { .. } => Some(GameFormat::Uhp),
+            Self::Dama { .. } => Some(GameFormat::Pdn),
+            Self::TicTacToe {} => None,
         }
     }
 
