@@ -2,15 +2,16 @@
 //!
 //! `cargo bench -p net`; `--bench network -- --test` runs each once. Threads: `ALVEARE_BENCH_THREADS` (default 1).
 
+mod support;
+
 use divan::Bencher;
 use divan::counter::ItemsCount;
 use net::{
     Architecture, Device, InferenceNetwork, Network, NetworkOutput, NetworkSettings, NetworkShape, PolicyHead,
     Precision, Trainer, TrainingSettings, Trunk,
 };
-use shared::encoding::dama::{DamaEncoding, PolicyCoding};
-use shared::encoding::{Encoding, MoveCells, Neighbourhood, NetworkInput, PlaneShape, TrainingBatch};
-use shared::game::Game;
+use shared::encoding::{MoveCells, Neighbourhood, NetworkInput, PlaneShape};
+use support::{Dama, batch, dama_input};
 
 /// Trunk, blocks, filters, numbers, positions in a batch.
 type Case = (Trunk, u32, u32, Precision, usize);
@@ -84,59 +85,6 @@ fn shape(trunk: Trunk, blocks: u32, filters: u32) -> NetworkShape {
     }
 }
 
-/// A network for draughts.
-#[derive(Debug, Clone, Copy)]
-enum Dama {
-    /// The first description's, 4 convolutions of 64.
-    Plain,
-    /// Trunk, blocks and filters of a residual one.
-    Residual(Trunk, u32, u32),
-}
-
-impl Dama {
-    fn shape(self) -> NetworkShape {
-        let residual = |trunk, blocks, filters| NetworkSettings {
-            architecture: Architecture::Residual,
-            blocks,
-            filters,
-            trunk,
-            policy_head: PolicyHead::Spatial,
-            value_hidden: 64,
-        };
-        let settings = match self {
-            Self::Plain => NetworkSettings {
-                architecture: Architecture::DamaCnn,
-                policy_head: PolicyHead::Full,
-                ..residual(Frame, 4, 64)
-            },
-            Self::Residual(trunk, blocks, filters) => residual(trunk, blocks, filters),
-        };
-        NetworkShape::new(&DamaEncoding::new(shared::game::dama::Dama::default(), PolicyCoding::Lossless), settings)
-    }
-}
-
-/// Positions of random games of draughts, with their own moves.
-fn dama_input(count: usize) -> NetworkInput {
-    let game = shared::game::dama::Dama::default();
-    let encoding = DamaEncoding::new(game, PolicyCoding::Lossless);
-    let mut input = NetworkInput::default();
-    let mut position = game.initial_position();
-    let (mut moves, mut policy_indices) = (Vec::new(), Vec::new());
-    for number in 0..count {
-        moves.clear();
-        game.legal_moves(&position, &mut moves);
-        if moves.is_empty() {
-            position = game.initial_position();
-            game.legal_moves(&position, &mut moves);
-        }
-        policy_indices.clear();
-        encoding.policy_indices(&position, &moves, &mut policy_indices);
-        input.push(&encoding, &position, &policy_indices).expect("legal moves have indices");
-        game.play(&mut position, moves[number * 7 % moves.len()]);
-    }
-    input
-}
-
 /// Positions with 60 moves and 40 active cells each, as in the middle of a game; the numbers follow a fixed pattern.
 fn input(shape: &NetworkShape, count: usize) -> NetworkInput {
     let mut input = NetworkInput::default();
@@ -197,11 +145,7 @@ fn bench_steps(bencher: Bencher, shape: &NetworkShape, precision: Precision, inp
     let settings = TrainingSettings { precision, ..TrainingSettings::default() };
     let mut trainer = Trainer::new(network, settings).expect("the settings are sound");
     let count = input.len();
-    let shares = (0..count).flat_map(|position| {
-        let moves = input.move_range(position).len();
-        std::iter::repeat_n(1.0 / moves as f32, moves)
-    });
-    let batch = TrainingBatch { policy_targets: shares.collect(), value_targets: vec![0.5; count], input };
+    let batch = batch(input);
     bencher.counter(ItemsCount::new(count)).bench_local(|| {
         let losses = trainer.step(&batch, 0.001).expect("the batch is sound");
         assert!(losses.total > 0.0);

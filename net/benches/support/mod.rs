@@ -1,0 +1,75 @@
+//! What the benchmarks of networks share: networks for draughts, and positions for them.
+
+use net::{Architecture, NetworkSettings, NetworkShape, PolicyHead, Trunk};
+use shared::encoding::dama::{DamaEncoding, PolicyCoding};
+use shared::encoding::{Encoding, NetworkInput, TrainingBatch};
+use shared::game::Game;
+
+/// A network for draughts.
+#[derive(Debug, Clone, Copy)]
+pub enum Dama {
+    /// The first description's, 4 convolutions of 64.
+    Plain,
+    /// Trunk, blocks and filters of a residual one.
+    Residual(Trunk, u32, u32),
+}
+
+impl Dama {
+    /// Returns the shape of such a network.
+    pub fn shape(self) -> NetworkShape {
+        let residual = |trunk, blocks, filters| NetworkSettings {
+            architecture: Architecture::Residual,
+            blocks,
+            filters,
+            trunk,
+            policy_head: PolicyHead::Spatial,
+            value_hidden: 64,
+        };
+        let settings = match self {
+            Self::Plain => NetworkSettings {
+                architecture: Architecture::DamaCnn,
+                policy_head: PolicyHead::Full,
+                ..residual(Trunk::Frame, 4, 64)
+            },
+            Self::Residual(trunk, blocks, filters) => residual(trunk, blocks, filters),
+        };
+        NetworkShape::new(&dama_encoding(), settings)
+    }
+}
+
+/// How draughts are shown to these networks.
+pub fn dama_encoding() -> DamaEncoding {
+    DamaEncoding::new(shared::game::dama::Dama::default(), PolicyCoding::Lossless)
+}
+
+/// Positions of random games of draughts, with their own moves.
+pub fn dama_input(count: usize) -> NetworkInput {
+    let encoding = dama_encoding();
+    let game = encoding.game();
+    let mut input = NetworkInput::default();
+    let mut position = game.initial_position();
+    let (mut moves, mut policy_indices) = (Vec::new(), Vec::new());
+    for number in 0..count {
+        moves.clear();
+        game.legal_moves(&position, &mut moves);
+        if moves.is_empty() {
+            position = game.initial_position();
+            game.legal_moves(&position, &mut moves);
+        }
+        policy_indices.clear();
+        encoding.policy_indices(&position, &moves, &mut policy_indices);
+        input.push(&encoding, &position, &policy_indices).expect("legal moves have indices");
+        game.play(&mut position, moves[number * 7 % moves.len()]);
+    }
+    input
+}
+
+/// Returns what to learn from these positions: every move is as good, every position a little better than even.
+pub fn batch(input: NetworkInput) -> TrainingBatch {
+    let count = input.len();
+    let shares = (0..count).flat_map(|position| {
+        let moves = input.move_range(position).len();
+        std::iter::repeat_n(1.0 / moves as f32, moves)
+    });
+    TrainingBatch { policy_targets: shares.collect(), value_targets: vec![0.5; count], input }
+}
