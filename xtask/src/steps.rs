@@ -24,6 +24,7 @@ pub fn test(workspace: &Workspace) -> Result<ExitCode> {
     let started = Instant::now();
     step("cargo fmt --check", || run(workspace.cargo().args(["fmt", "--all", "--check"])))?;
     step("tidy", || tidy::check(workspace))?;
+    step("recorded games", || workspace.require_recorded_games())?;
     let mut libtorch = None;
     step("libtorch", || {
         libtorch = Some(libtorch::ensure(libtorch::Flavour::of_this_machine())?);
