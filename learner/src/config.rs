@@ -226,6 +226,8 @@ pub struct TrainingConfig {
     pub value_loss_weight: f64,
     /// What the value learns from a game.
     pub value_target: ValueTargetKind,
+    /// Worth of an outcome one sample later (`discount`).
+    pub value_target_discount: f32,
     /// Share of the rest of the game against the next search's value (`td`).
     pub value_target_lambda: f32,
     /// Share of the search's value against the outcome (`blend`).
@@ -240,6 +242,8 @@ pub struct TrainingConfig {
 pub enum ValueTargetKind {
     /// How it ended.
     Outcome,
+    /// How it ended, worth less the longer it takes.
+    Discount,
     /// The search's values that followed, then how it ended.
     Td,
     /// The search's value of the position, mixed with how it ended.
@@ -252,6 +256,7 @@ impl TrainingConfig {
     pub const fn value_target_rule(&self) -> ValueTarget {
         match self.value_target {
             ValueTargetKind::Outcome => ValueTarget::Outcome,
+            ValueTargetKind::Discount => ValueTarget::Discount { discount: self.value_target_discount },
             ValueTargetKind::Td => ValueTarget::Td { lambda: self.value_target_lambda },
             ValueTargetKind::Blend => ValueTarget::Blend { weight: self.value_target_weight },
         }
@@ -361,6 +366,7 @@ impl LearnerConfig {
             ("gate.promotion_score", self.gate.promotion_score),
             ("training.momentum", self.training.momentum),
             ("training.weight_decay", self.training.weight_decay),
+            ("training.value_target_discount", f64::from(self.training.value_target_discount)),
             ("training.value_target_lambda", f64::from(self.training.value_target_lambda)),
             ("training.value_target_weight", f64::from(self.training.value_target_weight)),
             ("replay.human_share", self.replay.human_share),

@@ -1,4 +1,5 @@
-//! What the value is to learn from the positions of one game: its outcome, the search's values, or a mix of both.
+//! What the value is to learn from the positions of one game: its outcome, how soon it came, the search's values, or a
+//! mix of both.
 //!
 //! Formulas and sources: `docs/training.md`, "Value targets".
 
@@ -11,6 +12,12 @@ pub enum ValueTarget {
     /// How the game ended (AlphaZero).
     #[default]
     Outcome,
+    /// How the game ended, worth less the longer it takes: outcome x `discount` ^ samples that follow (Sutton and Barto
+    /// 2018, 3.3). What is won sooner is worth more, so a network that wins keeps on winning instead of waiting.
+    Discount {
+        /// 0..=1: 1 is the outcome.
+        discount: f32,
+    },
     /// The lambda-return: the search's values of the positions that followed, fading by `lambda`, then the outcome
     /// (Sutton 1988).
     Td {
@@ -35,6 +42,13 @@ impl ValueTarget {
         let mut targets: Vec<f32> = samples.iter().map(|sample| sample.outcome_value).collect();
         match self {
             Self::Outcome => {}
+            Self::Discount { discount } => {
+                let mut worth = 1.0;
+                for target in targets.iter_mut().rev() {
+                    *target *= worth;
+                    worth *= discount;
+                }
+            }
             Self::Td { lambda } => fade(lambda, samples, &mut targets),
             Self::Blend { weight } => {
                 for (sample, target) in samples.iter().zip(&mut targets) {
@@ -48,7 +62,7 @@ impl ValueTarget {
     /// Returns whether targets depend on what the search thought.
     #[must_use]
     pub fn needs_search(self) -> bool {
-        self != Self::Outcome
+        matches!(self, Self::Td { .. } | Self::Blend { .. })
     }
 }
 
@@ -115,6 +129,7 @@ mod tests {
         // From White: G3 = 1, G2 = 0.5 * 0.8 + 0.5 * G3 = 0.9, G1 = 0.5 * 0.6 + 0.5 * G2 = 0.75,
         // G0 = 0.5 * 0.2 + 0.5 * G1 = 0.475; Black sees the negative.
         check(ValueTarget::Td { lambda: 0.5 }, &won(), &[0.475, -0.75, 0.9, -1.0]);
+        check(ValueTarget::Discount { discount: 0.5 }, &won(), &[0.125, -0.25, 0.5, -1.0]);
         check(ValueTarget::Blend { weight: 0.25 }, &won(), &[0.775, -0.8, 0.9, -0.95]);
     }
 
@@ -130,6 +145,7 @@ mod tests {
     #[test]
     fn a_lambda_of_1_is_the_outcome_and_of_0_the_next_search() {
         check(ValueTarget::Td { lambda: 1.0 }, &won(), &[1.0, -1.0, 1.0, -1.0]);
+        check(ValueTarget::Discount { discount: 1.0 }, &won(), &[1.0, -1.0, 1.0, -1.0]);
         check(ValueTarget::Td { lambda: 0.0 }, &won(), &[0.2, -0.6, 0.8, -1.0]);
         check(ValueTarget::Blend { weight: 0.0 }, &won(), &[1.0, -1.0, 1.0, -1.0]);
         check(ValueTarget::Blend { weight: 1.0 }, &won(), &[0.1, -0.2, 0.6, -0.8]);
@@ -159,7 +175,11 @@ mod tests {
             let side = |is_white| if is_white { Side::White } else { Side::Black };
             let plies: Vec<_> = plies.into_iter().map(|(is_white, value)| (side(is_white), value)).collect();
             let samples = game(Outcome::Win(side(winner)), &plies);
-            for rule in [ValueTarget::Td { lambda: share }, ValueTarget::Blend { weight: share }] {
+            for rule in [
+                ValueTarget::Td { lambda: share },
+                ValueTarget::Blend { weight: share },
+                ValueTarget::Discount { discount: share },
+            ] {
                 let targets = rule.of_game(&samples);
                 prop_assert_eq!(targets.len(), samples.len());
                 prop_assert!(targets.iter().all(|target| (-1.0..=1.0).contains(target)), "{:?}", targets);
