@@ -9,7 +9,7 @@ use net::{Device, InferenceNetwork, Network, NetworkOutput, Precision, Trainer, 
 use shared::encoding::{Encoding, NetworkInput};
 use shared::game::{Game, Value};
 use shared::search::{Request, Search, SearchSettings};
-use support::{Dama, batch, dama_encoding, dama_input};
+use support::{batch, dama_cnn, dama_encoding, dama_input};
 
 /// Positions answered together.
 const ANSWER_BATCH: usize = 16;
@@ -41,7 +41,7 @@ struct Effort {
 }
 
 fn measure(effort: Effort) {
-    let network = Network::random(&Dama::Plain.shape(), Device::CPU, 1).expect("a small network fits");
+    let network = Network::random(&dama_cnn(), Device::CPU, 1).expect("a small network fits");
     let precision = Precision::for_device(Device::CPU);
     let mut answering = InferenceNetwork::new(&network, Device::CPU, precision, &[]).expect("folds");
     tell("inference_positions_per_s", answers_per_s(&mut answering, effort.answers));

@@ -11,7 +11,7 @@ use net::{
     Precision, Trainer, TrainingSettings, Trunk,
 };
 use shared::encoding::{MoveCells, Neighbourhood, NetworkInput, PlaneShape};
-use support::{Dama, batch, dama_input};
+use support::{batch, dama_cnn, dama_encoding, dama_input};
 
 /// Trunk, blocks, filters, numbers, positions in a batch.
 type Case = (Trunk, u32, u32, Precision, usize);
@@ -82,6 +82,30 @@ fn shape(trunk: Trunk, blocks: u32, filters: u32) -> NetworkShape {
             policy_head: PolicyHead::Spatial,
             value_hidden: 256,
         },
+    }
+}
+
+/// A network for draughts.
+#[derive(Debug, Clone, Copy)]
+enum Dama {
+    /// The first description's.
+    Plain,
+    /// Trunk, blocks and filters of a residual one.
+    Residual(Trunk, u32, u32),
+}
+
+impl Dama {
+    fn shape(self) -> NetworkShape {
+        let Self::Residual(trunk, blocks, filters) = self else { return dama_cnn() };
+        let settings = NetworkSettings {
+            architecture: Architecture::Residual,
+            blocks,
+            filters,
+            trunk,
+            policy_head: PolicyHead::Spatial,
+            value_hidden: 64,
+        };
+        NetworkShape::new(&dama_encoding(), settings)
     }
 }
 

@@ -1,40 +1,21 @@
-//! What the benchmarks of networks share: networks for draughts, and positions for them.
+//! What the benchmarks of networks share: the network first described for draughts, and positions for it.
 
 use net::{Architecture, NetworkSettings, NetworkShape, PolicyHead, Trunk};
 use shared::encoding::dama::{DamaEncoding, PolicyCoding};
 use shared::encoding::{Encoding, NetworkInput, TrainingBatch};
 use shared::game::Game;
 
-/// A network for draughts.
-#[derive(Debug, Clone, Copy)]
-pub enum Dama {
-    /// The first description's, 4 convolutions of 64.
-    Plain,
-    /// Trunk, blocks and filters of a residual one.
-    Residual(Trunk, u32, u32),
-}
-
-impl Dama {
-    /// Returns the shape of such a network.
-    pub fn shape(self) -> NetworkShape {
-        let residual = |trunk, blocks, filters| NetworkSettings {
-            architecture: Architecture::Residual,
-            blocks,
-            filters,
-            trunk,
-            policy_head: PolicyHead::Spatial,
-            value_hidden: 64,
-        };
-        let settings = match self {
-            Self::Plain => NetworkSettings {
-                architecture: Architecture::DamaCnn,
-                policy_head: PolicyHead::Full,
-                ..residual(Trunk::Frame, 4, 64)
-            },
-            Self::Residual(trunk, blocks, filters) => residual(trunk, blocks, filters),
-        };
-        NetworkShape::new(&dama_encoding(), settings)
-    }
+/// Returns the shape of the network first described for draughts: 4 convolutions of 64.
+pub fn dama_cnn() -> NetworkShape {
+    let settings = NetworkSettings {
+        architecture: Architecture::DamaCnn,
+        blocks: 4,
+        filters: 64,
+        trunk: Trunk::Frame,
+        policy_head: PolicyHead::Full,
+        value_hidden: 64,
+    };
+    NetworkShape::new(&dama_encoding(), settings)
 }
 
 /// How draughts are shown to these networks.
