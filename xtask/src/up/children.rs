@@ -7,6 +7,7 @@ use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::{Command, ExitStatus, Stdio};
 use std::sync::mpsc::SyncSender;
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
@@ -48,6 +49,8 @@ pub struct Child {
     program: Program,
     lines: SyncSender<Line>,
     process: Option<std::process::Child>,
+    /// The threads that read its lines; they end with its output.
+    readers: Vec<JoinHandle<()>>,
     started_at: Option<Instant>,
     due_at: Option<Instant>,
     restart_wait: Duration,
@@ -59,7 +62,8 @@ impl Child {
     pub fn new(program: Program, lines: SyncSender<Line>) -> Self {
         let due_at = Some(Instant::now());
         let restart_wait = RESTART_WAIT_MIN;
-        Self { program, lines, process: None, started_at: None, due_at, restart_wait, last_error: None }
+        let readers = Vec::new();
+        Self { program, lines, process: None, readers, started_at: None, due_at, restart_wait, last_error: None }
     }
 
     /// The name in front of its lines.
@@ -73,6 +77,7 @@ impl Child {
             return Ok(());
         }
         self.due_at = None;
+        self.readers.clear();
         self.started_at = Some(now);
         let program = &self.program;
         let mut command = Command::new(&program.path);
@@ -82,10 +87,10 @@ impl Child {
         command.process_group(0);
         let mut process = command.spawn().with_context(|| format!("start {}", program.path.display()))?;
         if let Some(output) = process.stdout.take() {
-            self.read(output, false)?;
+            self.readers.push(self.read(output, false)?);
         }
         if let Some(output) = process.stderr.take() {
-            self.read(output, true)?;
+            self.readers.push(self.read(output, true)?);
         }
         self.process = Some(process);
         Ok(())
@@ -96,6 +101,11 @@ impl Child {
         let status = self.process.as_mut()?.try_wait().ok().flatten()?;
         self.process = None;
         Some(status)
+    }
+
+    /// Whether all that it wrote has been read: an end may be seen before the last lines are.
+    pub fn has_said_all(&self) -> bool {
+        self.readers.iter().all(JoinHandle::is_finished)
     }
 
     /// Whether the process is there.
@@ -149,13 +159,12 @@ impl Child {
         }
     }
 
-    fn read(&self, output: impl Read + Send + 'static, is_error: bool) -> Result<()> {
+    fn read(&self, output: impl Read + Send + 'static, is_error: bool) -> Result<JoinHandle<()>> {
         let (name, lines) = (self.program.name.clone(), self.lines.clone());
         std::thread::Builder::new()
             .name(format!("lines of {name}"))
             .spawn(move || read_lines(output, |text| lines.send(Line { name: name.clone(), text, is_error }).is_ok()))
-            .context("start a thread that reads lines")?;
-        Ok(())
+            .context("start a thread that reads lines")
     }
 }
 

@@ -28,6 +28,8 @@ use screen::Screen;
 const TICK: Duration = Duration::from_millis(100);
 /// How long a child may take to store what it holds after it was asked to stop.
 const STOP_DEADLINE: Duration = Duration::from_secs(30);
+/// How long the last lines of a child that ended are waited for.
+const LAST_LINES_DEADLINE: Duration = Duration::from_secs(2);
 /// Lines waiting to be shown. When it is full, the child that writes waits.
 const LINE_QUEUE_CAPACITY: usize = 1024;
 
@@ -123,13 +125,22 @@ impl Session {
             return Some(Outcome::Finished);
         }
         if is_learner {
-            self.show_lines(TICK);
+            self.hear_out(index);
             let last = self.children[index].last_error().unwrap_or("it said nothing").to_owned();
             return Some(Outcome::Failed(format!("the learner {}: {last}", ended(status))));
         }
         let wait = self.children[index].restart_later(Instant::now());
         self.screen.say(&format!("{name} {}, starts again in {} s", ended(status), wait.as_secs()));
         None
+    }
+
+    /// Shows all that a child that ended has written; what it started may hold its output open for longer.
+    fn hear_out(&mut self, index: usize) {
+        let deadline = Instant::now() + LAST_LINES_DEADLINE;
+        while !self.children[index].has_said_all() && Instant::now() < deadline {
+            self.show_lines(TICK);
+        }
+        self.show_lines(Duration::ZERO);
     }
 
     /// Shows what is waiting, at most for `wait` if nothing is.
