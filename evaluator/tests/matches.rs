@@ -160,6 +160,19 @@ fn what_cannot_be_played_is_told_in_one_line() {
 }
 
 #[test]
+fn a_match_that_cannot_begin_leaves_the_file_of_games_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("games.uhp");
+    std::fs::write(&file, "earlier games").unwrap();
+    let (code, _) = fail(&["uhp@depth=1:false", "random", "--games", "2", "--out", file.to_str().unwrap()]);
+    assert_eq!(code, Some(1));
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), "earlier games");
+    succeed(&["random", "random", "--games", "2", "--ply-limit", "6", "--out", file.to_str().unwrap()]);
+    let written = std::fs::read_to_string(&file).unwrap();
+    assert!(written.starts_with("Base+MLP;") && written.lines().count() == 2, "{written}");
+}
+
+#[test]
 fn the_ladder_keeps_matches_in_the_store_of_a_run() {
     let run = tempfile::tempdir().unwrap();
     let run_dir = run.path().to_str().unwrap();

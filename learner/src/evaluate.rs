@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use anyhow::Context;
 use net::{DeviceChoice, Network};
+use runtime::exit::UsageError;
 use runtime::{exit, logging};
 use serde::Serialize;
 use shared::game::hive::GameType;
@@ -71,6 +72,9 @@ struct Report {
 /// # Errors
 /// If the network or the games cannot be read, or there is no game to measure with.
 pub fn evaluate(args: &EvaluateArgs) -> anyhow::Result<()> {
+    if !(0.0..=1.0).contains(&args.held_out_share) {
+        return Err(UsageError(format!("--held-out-share {}: not in 0..=1", args.held_out_share)).into());
+    }
     net::cuda::preload(args.device)?;
     let KnownNetwork { shape, spec } = KnownNetwork::describe(&args.network, args.game_type)?;
     let encoding = encoding_of(&spec)?;

@@ -15,11 +15,17 @@ pub struct PartFile {
 }
 
 impl PartFile {
-    /// Begins a file that will be `path`.
+    /// Begins a file that will be `path`; a link leads to what it names.
     ///
     /// # Errors
-    /// What the system says.
+    /// What the system says, or if there is something else than a file, such as a folder, a pipe or a device.
     pub fn create(path: &Path) -> anyhow::Result<Self> {
+        let path = &path.canonicalize().unwrap_or_else(|_| path.to_owned());
+        anyhow::ensure!(
+            !path.exists() || path.is_file(),
+            "write {}: there is something that is no file",
+            path.display()
+        );
         let mut part = path.as_os_str().to_owned();
         part.push(".part");
         let part = PathBuf::from(part);

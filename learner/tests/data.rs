@@ -236,6 +236,14 @@ fn wrong_usage_is_told_in_words() {
     let people = path.join("people.uhp");
     std::fs::write(&people, HIVE_GAMES).expect("a file");
     assert!(complaint("export", &[&people], &["--dataset", "x.samples"], 64).contains("learner pretrain"));
+    let database = path.join("alveare.db");
+    let database_name = database.to_str().expect("a plain path");
+    let before = std::fs::read(&database).expect("a database");
+    assert!(complaint("export", &[path], &["--dataset", database_name], 64).contains("part of what is read"));
+    assert_eq!(std::fs::read(&database).expect("a database"), before, "the run is as it was");
+    assert!(complaint("export", &[path], &["--dataset", "x", "--samples", "x"], 64).contains("named twice"));
+    assert!(complaint("export", &[&people], &["--games", "/dev/null"], 1).contains("something that is no file"));
+    assert!(complaint("data-info", &[Path::new("/dev/null")], &[], 1).contains("neither a file nor a folder"));
     let nowhere = path.join("nowhere");
     assert!(complaint("data-info", &[&nowhere], &[], 1).contains("nowhere"));
     let empty = tempfile::tempdir().expect("a directory");

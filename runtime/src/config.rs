@@ -108,6 +108,9 @@ pub fn load<Raw: DeserializeOwned + Serialize + Default>(sources: &Sources) -> R
     let mut origins = BTreeMap::new();
     for layer in layers(sources)? {
         note_origins(&layer.table, "", &layer.origin, &mut origins);
+        if let Some(reason) = find_fraction(&tree, &layer.table, "") {
+            return Err(ConfigError { origin: layer.origin, reason });
+        }
         merge(&mut tree, layer.table);
         // One layer after the other, so that the first that breaks the settings is the one that is named.
         read::<Raw>(&tree).map_err(|cause| ConfigError { origin: layer.origin, reason: describe(&cause) })?;
@@ -190,6 +193,22 @@ fn merge(tree: &mut Table, layer: Table) {
             }
         }
     }
+}
+
+/// Returns what is wrong with the first number of `layer` that has a fraction where `tree` has a whole one: reading
+/// would round it.
+fn find_fraction(tree: &Table, layer: &Table, path: &str) -> Option<String> {
+    layer.iter().find_map(|(key, value)| {
+        let path = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
+        match (&tree.get(key)?.kind, &value.kind) {
+            (ValueKind::Table(tree), ValueKind::Table(layer)) => find_fraction(tree, layer, &path),
+            (
+                ValueKind::I64(_) | ValueKind::U64(_) | ValueKind::I128(_) | ValueKind::U128(_),
+                ValueKind::Float(number),
+            ) => Some(format!("{path}: {number:?} is not written as a whole number")),
+            _ => None,
+        }
+    })
 }
 
 fn note_origins(table: &Table, path: &str, origin: &str, origins: &mut BTreeMap<String, String>) {
@@ -324,6 +343,18 @@ mod tests {
     fn another_game_drops_the_keys_of_the_default_one() {
         let (_dir, sources) = sources("game.name = \"tictactoe\"", &[], &[]);
         assert_eq!(load::<Raw>(&sources).unwrap().raw.game, Game::TicTacToe {});
+    }
+
+    #[test]
+    fn a_whole_number_with_a_fraction_is_told() {
+        let said = |key, value| error("", &[], &[(key, value)]);
+        assert_eq!(said("threads", "1.5"), "config --set threads: threads: 1.5 is not written as a whole number");
+        assert!(said("replay.window", "1e30").contains("replay.window: 1e30 is not written as a whole number"));
+        assert_eq!(error("threads = 2.0", &[], &[]), "config x.toml: threads: 2.0 is not written as a whole number");
+        assert!(
+            error("", &[("ALVEARE_ACTOR__THREADS", "7.9")], &[])
+                .contains("threads: 7.9 is not written as a whole number")
+        );
     }
 
     #[test]

@@ -18,7 +18,7 @@ pub struct GamesFile {
 }
 
 impl GamesFile {
-    /// Makes `path` and `path.tsv`.
+    /// Makes `path` and `path.tsv`, or opens them: what they hold is kept until there are games to write.
     ///
     /// # Errors
     /// What the system says.
@@ -38,6 +38,9 @@ impl GamesFile {
         names: &[String; 2],
         games: &[FinishedGame<G>],
     ) -> anyhow::Result<()> {
+        for file in [&self.games, &self.table] {
+            file.get_ref().set_len(0).context("empty the files of games")?;
+        }
         writeln!(self.table, "game\tpair\twhite\tblack\tresult\tplies\topening_plies\tending\tvalues")?;
         for game in games {
             self.games.write_all(rules.game_text(sides(names, game), game).as_bytes())?;
@@ -49,7 +52,8 @@ impl GamesFile {
 }
 
 fn create(path: &Path) -> anyhow::Result<BufWriter<File>> {
-    File::create(path).map(BufWriter::new).with_context(|| format!("--out: create {}", path.display()))
+    let opened = File::options().write(true).create(true).truncate(false).open(path);
+    opened.map(BufWriter::new).with_context(|| format!("--out: create {}", path.display()))
 }
 
 /// Returns the names of White and Black.

@@ -66,11 +66,11 @@ pub struct PlayOptions {
     #[arg(long, value_name = "PATH")]
     learner_program: Option<PathBuf>,
     /// Where networks are computed: auto, cpu, cuda or cuda:N.
-    #[arg(long, value_name = "DEVICE", default_value = "auto")]
+    #[arg(long, value_name = "DEVICE", default_value = "auto", value_parser = read_device)]
     device: String,
     /// Threads that compute one network on the CPU.
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    network_threads: usize,
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(0..=1024))]
+    network_threads: u16,
     /// What is logged, such as evaluator=debug for what engines write to stderr.
     #[arg(long, value_name = "FILTER", default_value = "info")]
     pub(super) log: String,
@@ -82,6 +82,10 @@ impl PlayOptions {
     /// # Errors
     /// [`UsageError`] for an option that belongs to another game.
     pub fn game(&self) -> Result<ChosenGame, UsageError> {
+        if self.opening_plies >= self.ply_limit {
+            let Self { opening_plies, ply_limit, .. } = self;
+            return Err(UsageError(format!("--opening-plies {opening_plies}: not below --ply-limit {ply_limit}")));
+        }
         ChosenGame::new(self.game, self.game_type, self.ply_limit)
     }
 
@@ -117,8 +121,15 @@ impl PlayOptions {
             serve: ServeSettings {
                 program: self.learner_program.clone().unwrap_or_else(ServeSettings::neighbour),
                 device: self.device.clone(),
-                threads: self.network_threads,
+                threads: self.network_threads.into(),
             },
         }
     }
+}
+
+/// Checks the name of a device; whether there is one, the learner says.
+fn read_device(text: &str) -> Result<String, String> {
+    let number = text.strip_prefix("cuda:").map(|number| number.parse::<u8>().is_ok());
+    let is_device = number.unwrap_or(["auto", "cpu", "cuda"].contains(&text));
+    if is_device { Ok(text.to_owned()) } else { Err("write auto, cpu, cuda or cuda:N".to_owned()) }
 }

@@ -80,7 +80,7 @@ pub fn export(args: &ExportArgs) -> anyhow::Result<()> {
     };
     source.visit(args.kind.kinds(), &mut export)?;
     export.spinner.finish_and_clear();
-    anyhow::ensure!(export.game_count > 0, "there are no finished games to export");
+    anyhow::ensure!(export.game_count > 0, "{}: there are no finished games to export", args.source.shown());
     let game = source.spec().map_or_else(|| Ok(r#"{"name":"hive"}"#.to_owned()), serde_json::to_string)?;
     let mut said = format!("games {}\n", export.game_count);
     if let Some(samples) = export.samples {
@@ -99,6 +99,15 @@ pub fn export(args: &ExportArgs) -> anyhow::Result<()> {
 /// Refuses what a source does not have.
 fn check(args: &ExportArgs, source: &Source) -> Result<(), UsageError> {
     let refused = |what: &str| Err(UsageError(what.to_owned()));
+    let files: Vec<_> = [&args.games, &args.samples, &args.dataset].into_iter().flatten().collect();
+    for (index, file) in files.iter().enumerate() {
+        if files[..index].contains(file) {
+            return refused(&format!("{}: named twice; each file needs a name of its own", file.display()));
+        }
+        if args.source.hold(file) {
+            return refused(&format!("{}: there already, and part of what is read; name another file", file.display()));
+        }
+    }
     match source {
         Source::DataSets { .. } if args.games.is_some() => refused("--games: a data set holds positions, no moves"),
         Source::People { .. } if args.dataset.is_some() => {

@@ -36,6 +36,19 @@ pub struct SourceArgs {
     newest: Option<usize>,
 }
 
+impl SourceArgs {
+    /// Returns whether `file` is there and is, or lies in, what is looked at.
+    pub fn hold(&self, file: &Path) -> bool {
+        let Ok(file) = file.canonicalize() else { return false };
+        self.paths.iter().filter_map(|path| path.canonicalize().ok()).any(|path| file.starts_with(path))
+    }
+
+    /// Returns the paths as they are told in messages.
+    pub fn shown(&self) -> String {
+        self.paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", ")
+    }
+}
+
 /// Where a game comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Origin {
@@ -116,6 +129,9 @@ impl Source {
                 HiveEncoding::FRAMES.contains(&args.frame),
                 UsageError(format!("--frame {}: not in 8..=32", args.frame))
             );
+            for path in &args.paths {
+                std::fs::metadata(path).with_context(|| format!("games: open {}", path.display()))?;
+            }
             return Ok(Self::People { paths: args.paths.clone(), frame: args.frame, newest });
         };
         if args.paths.len() > 1 {

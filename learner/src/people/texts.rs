@@ -52,13 +52,17 @@ pub(super) fn list_files(paths: &[PathBuf]) -> anyhow::Result<Listed> {
     for path in paths {
         let metadata = std::fs::metadata(path).with_context(|| format!("games: open {}", path.display()))?;
         if !metadata.is_dir() {
+            // A pipe could keep us waiting for ever.
+            anyhow::ensure!(metadata.is_file(), "games: {} is neither a file nor a folder", path.display());
             listed.files.push(path.clone());
             continue;
         }
         for entry in WalkDir::new(path).max_depth(FOLDER_DEPTH_MAX).sort_by_file_name() {
             let entry = entry.with_context(|| format!("games: look into {}", path.display()))?;
             if entry.file_type().is_dir() {
-            } else if ends_like(entry.path(), &GAME_ENDS) || ends_like(entry.path(), &[ARCHIVE_END]) {
+            } else if entry.path().is_file()
+                && (ends_like(entry.path(), &GAME_ENDS) || ends_like(entry.path(), &[ARCHIVE_END]))
+            {
                 listed.files.push(entry.into_path());
             } else {
                 listed.passed_over_count += 1;
