@@ -170,6 +170,9 @@ fn a_match_that_cannot_begin_leaves_the_file_of_games_alone() {
     succeed(&["random", "random", "--games", "2", "--ply-limit", "6", "--out", file.to_str().unwrap()]);
     let written = std::fs::read_to_string(&file).unwrap();
     assert!(written.starts_with("Base+MLP;") && written.lines().count() == 2, "{written}");
+    let device = folder.path().join("device.uhp");
+    std::os::unix::fs::symlink("/dev/null", &device).unwrap();
+    succeed(&["random", "random", "--games", "2", "--ply-limit", "6", "--out", device.to_str().unwrap()]);
 }
 
 #[test]

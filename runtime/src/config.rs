@@ -105,10 +105,11 @@ impl<Raw> Loaded<Raw> {
 /// [`ConfigError`] naming the file, variable or flag and the first key that is unknown or has a wrong value.
 pub fn load<Raw: DeserializeOwned + Serialize + Default>(sources: &Sources) -> Result<Loaded<Raw>, ConfigError> {
     let mut tree = table_of("default", &to_toml(&Raw::default()))?;
+    let defaults = tree.clone();
     let mut origins = BTreeMap::new();
     for layer in layers(sources)? {
         note_origins(&layer.table, "", &layer.origin, &mut origins);
-        if let Some(reason) = find_fraction(&tree, &layer.table, "") {
+        if let Some(reason) = find_fraction(&defaults, &layer.table, "") {
             return Err(ConfigError { origin: layer.origin, reason });
         }
         merge(&mut tree, layer.table);
@@ -195,13 +196,13 @@ fn merge(tree: &mut Table, layer: Table) {
     }
 }
 
-/// Returns what is wrong with the first number of `layer` that has a fraction where `tree` has a whole one: reading
+/// Returns what is wrong with the first number of `layer` that has a fraction where the default is a whole one: reading
 /// would round it.
-fn find_fraction(tree: &Table, layer: &Table, path: &str) -> Option<String> {
+fn find_fraction(defaults: &Table, layer: &Table, path: &str) -> Option<String> {
     layer.iter().find_map(|(key, value)| {
         let path = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
-        match (&tree.get(key)?.kind, &value.kind) {
-            (ValueKind::Table(tree), ValueKind::Table(layer)) => find_fraction(tree, layer, &path),
+        match (&defaults.get(key)?.kind, &value.kind) {
+            (ValueKind::Table(defaults), ValueKind::Table(layer)) => find_fraction(defaults, layer, &path),
             (
                 ValueKind::I64(_) | ValueKind::U64(_) | ValueKind::I128(_) | ValueKind::U128(_),
                 ValueKind::Float(number),
@@ -355,6 +356,9 @@ mod tests {
             error("", &[("ALVEARE_ACTOR__THREADS", "7.9")], &[])
                 .contains("threads: 7.9 is not written as a whole number")
         );
+        let (_dir, sources) = sources("rate = 1", &[], &[("rate", "0.5")]);
+        let raw = load::<Raw>(&sources).expect("what is no whole number by default may have a fraction").raw;
+        assert_eq!(raw, Raw { rate: 0.5, ..Raw::default() });
     }
 
     #[test]

@@ -39,7 +39,10 @@ impl GamesFile {
         games: &[FinishedGame<G>],
     ) -> anyhow::Result<()> {
         for file in [&self.games, &self.table] {
-            file.get_ref().set_len(0).context("empty the files of games")?;
+            // A pipe or a device has nothing to empty.
+            if file.get_ref().metadata().is_ok_and(|metadata| metadata.is_file()) {
+                file.get_ref().set_len(0).context("empty the files of games")?;
+            }
         }
         writeln!(self.table, "game\tpair\twhite\tblack\tresult\tplies\topening_plies\tending\tvalues")?;
         for game in games {
