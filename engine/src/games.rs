@@ -1,4 +1,4 @@
-//! The games that the commands know. Here alone a game is chosen; each command has a file for each game.
+//! The games that the commands know. Of this program, here alone a game is chosen; each command has a file for each game.
 
 use std::io::Write;
 

@@ -75,7 +75,7 @@ fn the_state_is_trusted_unless_a_queen_is_surrounded() {
         ("Base", "None none "),
         ("Base;InProgress;Black[1];wS1", "None none "),
         ("Base;WhiteWins;Black[1];wS1", "Some(Win(White)) stated "),
-        ("Base;Draw;White[1];wS1", "the turn is Black[1] after 1 plies, but stated as White[1]"),
+        ("Base;Draw;White[1];wS1", "turn White[1] is claimed after moves that lead to Black[1]"),
     ] {
         assert_eq!(told(text), expected, "{text}");
     }

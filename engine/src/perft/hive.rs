@@ -29,6 +29,7 @@ pub fn open(options: &Options) -> anyhow::Result<Box<dyn Counted>> {
     let game: GameString = text.parse().map_err(wrong_position)?;
     let hive = hive(options.start.game_type.unwrap_or(game.game_type));
     let (position, _) = game.replay(&hive).map_err(wrong_position).context("read the position")?;
+    game.check_turn(position.ply()).map_err(wrong_position)?;
     Ok(Box::new(Start { hive, position }))
 }
 
@@ -57,15 +58,19 @@ mod tests {
     #[test]
     fn counts_from_the_start_and_from_a_position() {
         assert_eq!(node_counts(&of(Some(GameType::default()), None)), ["1", "4", "96", "1440"]);
-        let position = "Base;InProgress;White[1];wA1;bA1 wA1-";
+        let position = "Base;InProgress;White[2];wA1;bA1 wA1-";
         assert_eq!(node_counts(&of(None, Some(position)))[..2], ["1", "15"]);
     }
 
     #[test]
     fn a_position_that_cannot_be_reached_is_wrong_usage() {
         let error = |options| open(&options).err().expect("refused");
-        for text in ["Base+X", "Base;InProgress;White[1];wA1;bA1 wQ-", "Base;InProgress;Black[1];wA1;bA1 wA1-;wA1 wA1"]
-        {
+        for text in [
+            "Base+X",
+            "Base;InProgress;White[2];wA1;bA1 wQ-",
+            "Base;InProgress;Black[2];wA1;bA1 wA1-;wA1 wA1",
+            "Base;InProgress;Black[1];wA1;bA1 wA1-",
+        ] {
             let error = error(of(None, Some(text)));
             assert!(error.chain().any(|cause| cause.is::<UsageError>()), "{text}: {error:#}");
         }

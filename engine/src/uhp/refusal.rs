@@ -1,7 +1,7 @@
 //! Why a command is not carried out: one line that the protocol understands. Nothing has changed then.
 
 use shared::game::MoveError;
-use shared::notation::uhp::{GameStringError, Turn};
+use shared::notation::uhp::GameStringError;
 
 use crate::settings::SettingError;
 use runtime::lines::LineError;
@@ -39,14 +39,6 @@ pub enum Refusal {
     /// The GameString is none.
     #[error("err {0}")]
     Game(#[from] GameStringError),
-    /// The GameString says it is another turn than its moves lead to.
-    #[error("err turn {claimed} is claimed after moves that lead to {found}")]
-    OtherTurn {
-        /// What the text says.
-        claimed: Turn,
-        /// What its moves say.
-        found: Turn,
-    },
     /// So many plies were not played.
     #[error("err cannot take back {wanted} of {played} plies")]
     Undo {

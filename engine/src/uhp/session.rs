@@ -7,7 +7,7 @@ use rand_pcg::Pcg64Mcg;
 use runtime::logging;
 use shared::game::hive::{Hive, HiveRules, Move, Position};
 use shared::game::{Game, MoveError};
-use shared::notation::uhp::{GameString, Turn, format_game, format_move};
+use shared::notation::uhp::{GameString, format_game, format_move};
 use shared::search::{Preset, Proof, TeamSearch};
 
 use super::command::{Command, Limit, USAGES};
@@ -91,10 +91,7 @@ impl Session {
             queen_first_allowed: false,
         });
         let (position, moves) = game.replay(&hive)?;
-        let found = Turn::after(position.ply());
-        if let Some(claimed) = game.turn.filter(|claimed| *claimed != found) {
-            return Err(Refusal::OtherTurn { claimed, found });
-        }
+        game.check_turn(position.ply())?;
         self.search = None;
         Ok(self.game.insert(Played { hive, position, moves }).text())
     }

@@ -29,16 +29,23 @@ struct Facts {
     quiet: u32,
     moves: Option<Vec<MoveFacts>>,
     legal: Option<Vec<String>>,
+    n_moves: Option<usize>,
     #[serde(alias = "n_results")]
     results: Option<usize>,
-    #[serde(default)]
-    illegal: Vec<String>,
-    #[serde(default)]
-    after: BTreeMap<String, String>,
+    illegal: Option<Vec<String>>,
+    after: Option<BTreeMap<String, String>>,
     #[serde(default, deserialize_with = "super::hive::present")]
     over: Option<Option<String>>,
-    #[serde(default)]
-    steps: Vec<Step>,
+    steps: Option<Vec<Step>>,
+}
+
+impl Facts {
+    /// Returns whether the line claims nothing that is checked.
+    fn is_empty(&self) -> bool {
+        let Self { id: _, fen: _, quiet: _, moves, legal, n_moves, results, illegal, after, over, steps } = self;
+        let lists = [moves.is_some(), legal.is_some(), illegal.is_some(), after.is_some(), steps.is_some()];
+        lists == [false; 5] && (n_moves, results, over) == (&None, &None, &None)
+    }
 }
 
 #[derive(Debug, Deserialize)]
@@ -49,6 +56,7 @@ struct MoveFacts {
     promotes: bool,
     after: String,
     after_quiet: u32,
+    wins: Option<bool>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -70,12 +78,18 @@ fn check_line(line: &str) -> Result<(), String> {
 }
 
 fn check(facts: &Facts) -> Result<(), String> {
+    if facts.is_empty() {
+        return Err("none of moves, legal, n_moves, results, illegal, after, over, steps".to_owned());
+    }
     let read = fen::read(&facts.fen).map_err(|error| error.to_string())?;
     let position = Position::new(*read.board(), read.side_to_move(), facts.quiet);
     let ways = ways(&position);
     let listed = facts.moves.as_ref().map(|moves| moves.iter().map(|facts| facts.text.clone()).collect());
     for texts in listed.iter().chain(&facts.legal) {
         check_texts(&ways, texts)?;
+    }
+    if let Some(move_count) = facts.n_moves {
+        expect("number of ways to move", &ways.len(), &move_count)?;
     }
     if let Some(results) = facts.results {
         expect("number of results", &ways.values().collect::<BTreeSet<_>>().len(), &results)?;
@@ -86,17 +100,17 @@ fn check(facts: &Facts) -> Result<(), String> {
     for facts in facts.moves.iter().flatten() {
         check_move(&position, ways[&facts.text], facts)?;
     }
-    for (text, expected) in &facts.after {
+    for (text, expected) in facts.after.iter().flatten() {
         let mv = *ways.get(text).ok_or_else(|| format!("{text} is not legal"))?;
         expect(&format!("after {text}"), &fen_of(&play(&position, mv)), expected)?;
     }
-    for text in &facts.illegal {
+    for text in facts.illegal.iter().flatten() {
         // Start and end alone may name a longer capture; that is another way to write it.
         if ways.contains_key(text) {
             return Err(format!("{text} is legal"));
         }
     }
-    check_steps(position, &facts.steps)
+    check_steps(position, facts.steps.as_deref().unwrap_or_default())
 }
 
 /// Every way to make each legal move, with all squares visited, and the move.
@@ -131,7 +145,9 @@ fn check_move(position: &Position, mv: Move, facts: &MoveFacts) -> Result<(), St
     let is_king = after.board().kings(position.side_to_move()) & mv.target().bit() != 0;
     expect(&named("promotion"), &(is_king && !was_king), &facts.promotes)?;
     expect(&named("position after it"), &fen_of(&after), &facts.after)?;
-    expect(&named("quiet plies after it"), &after.quiet_ply_count(), &facts.after_quiet)
+    expect(&named("quiet plies after it"), &after.quiet_ply_count(), &facts.after_quiet)?;
+    let wins = Dama::default().outcome(&after) == Some(Outcome::Win(position.side_to_move()));
+    facts.wins.map_or(Ok(()), |expected| expect(&named("win"), &wins, &expected))
 }
 
 fn check_steps(mut position: Position, steps: &[Step]) -> Result<(), String> {
@@ -181,6 +197,8 @@ mod tests {
             (r#""legal":["21-17"]"#.to_owned(), "legal moves: missing [], extra [21-18, 30-27]"),
             (format!(r#""moves":[{mv}]"#), "missing [], extra [21-17, 21-18]"),
             (r#""results":9"#.to_owned(), "number of results: 3, expected 9"),
+            (r#""n_moves":9"#.to_owned(), "number of ways to move: 3, expected 9"),
+            (r#""legl":["21-17"]"#.to_owned(), "none of moves, legal, n_moves"),
             (r#""over":"1-0""#.to_owned(), "result: None, expected Some(\"1-0\")"),
             (r#""illegal":["21-17","21-18"]"#.to_owned(), "21-17 is legal"),
             (r#""after":{"21-17":"B"}"#.to_owned(), "after 21-17: \"B:W17,K30:B25,26\", expected \"B\""),
@@ -195,6 +213,14 @@ mod tests {
             let found = check_facts_of(&facts).unwrap_err();
             assert!(found.contains(difference), "{facts}: {found}");
         }
+        let moves = ["21-17", "21-18", "30-27"].map(|text| {
+            let (start, end) = text.split_at(2);
+            let after = format!("B:W{}:B25,26", if start == "21" { format!("{},K30", &end[1..]) } else { "21,K27".into() });
+            let quiet = if start == "21" { 0 } else { 4 };
+            format!(r#"{{"move":"{text}","captured":[],"promotes":false,"after":"{after}","after_quiet":{quiet},"wins":true}}"#)
+        });
+        let found = check_facts_of(&format!(r#""moves":[{}]"#, moves.join(","))).unwrap_err();
+        assert_eq!(found, "win of 21-17: false, expected true");
         assert_eq!(check_facts_of(r#""legal":["21-17","21-18","30-27"],"results":3,"illegal":["30-26"]"#), Ok(()));
     }
 

@@ -1,4 +1,4 @@
-//! The one place where a game is chosen: everything else is generic over [`Encoding`].
+//! Where the learner, the workers and the networks choose a game: everything else there is generic over [`Encoding`].
 
 use serde::{Deserialize, Serialize};
 

@@ -8,6 +8,7 @@ pub mod catalog;
 pub mod conformance;
 pub mod dama;
 pub mod hive;
+mod repetitions;
 pub mod tictactoe;
 mod value;
 

@@ -5,7 +5,7 @@
 
 use std::fmt;
 
-use super::uhp::{self, GameState, GameStringError, Turn};
+use super::uhp::{self, GameState, GameStringError};
 use crate::game::hive::{Cell, GameType, Hive, HiveRules, Move, PieceKind, Position};
 use crate::game::{Game, Outcome};
 
@@ -82,16 +82,6 @@ pub enum ReadError {
     /// A GameString does not start as one.
     #[error(transparent)]
     GameString(#[from] GameStringError),
-    /// The moves lead to another turn than the text tells: some are missing, or there are too many.
-    #[error("the turn is {found} after {ply_count} plies, but stated as {stated}")]
-    Turn {
-        /// Number of moves in the text.
-        ply_count: u32,
-        /// The turn after them.
-        found: Turn,
-        /// What the text tells.
-        stated: Turn,
-    },
     /// The text is not a game tree.
     #[error("node {node}: {reason}")]
     Tree {

@@ -142,6 +142,14 @@ pub enum GameStringError {
         /// Type that the text names.
         found: GameType,
     },
+    /// The moves lead to another turn than the text tells.
+    #[error("turn {claimed} is claimed after moves that lead to {found}")]
+    OtherTurn {
+        /// What the text says.
+        claimed: Turn,
+        /// What its moves say.
+        found: Turn,
+    },
 }
 
 /// A GameString taken apart: `GameType[;GameState;Turn[;move;...]]`. The moves are not looked at.
@@ -187,6 +195,19 @@ impl GameString {
             moves.push(mv);
         }
         Ok((position, moves))
+    }
+
+    /// Checks that the turn that is claimed, if one is, comes after `ply` plies: else some moves are missing, or there
+    /// are too many.
+    ///
+    /// # Errors
+    /// [`GameStringError::OtherTurn`].
+    pub fn check_turn(&self, ply: u32) -> Result<(), GameStringError> {
+        let found = Turn::after(ply);
+        match self.turn {
+            Some(claimed) if claimed != found => Err(GameStringError::OtherTurn { claimed, found }),
+            _ => Ok(()),
+        }
     }
 }
 

@@ -5,7 +5,6 @@
 mod appraise;
 mod board;
 mod endgame;
-mod history;
 mod moves;
 mod mv;
 mod perft;

@@ -1,9 +1,9 @@
 //! A position: the board, whose turn it is, and what the rules need of the past.
 
 use super::board::Board;
-use super::history::History;
 use super::mv::Move;
 use crate::game::Side;
+use crate::game::repetitions::{Key, Repetitions};
 
 /// Everything the rules need to go on, and the two boards before the present one, which the network sees.
 #[derive(Debug)]
@@ -13,7 +13,9 @@ pub struct Position {
     earlier: [Board; 2],
     ply: u32,
     quiet_ply_count: u32,
-    history: History,
+    /// The boards since the last move that cannot be undone. A quiet ply moves a king by one row, so with the other side
+    /// to move the board is another.
+    history: Repetitions<Board>,
 }
 
 impl Clone for Position {
@@ -38,7 +40,7 @@ impl Position {
             earlier: [Board::default(); 2],
             ply: 0,
             quiet_ply_count: 0,
-            history: History::default(),
+            history: Repetitions::default(),
         };
         position.reset(board, [Board::default(); 2], side_to_move, quiet_ply_count);
         position
@@ -50,7 +52,8 @@ impl Position {
         self.earlier = earlier;
         self.ply = side_to_move.index() as u32;
         self.quiet_ply_count = quiet_ply_count;
-        self.history.restart(board);
+        self.history.clear();
+        self.history.record(board);
     }
 
     /// Returns the pieces.
@@ -101,11 +104,21 @@ impl Position {
         self.ply += 1;
         if is_final {
             self.quiet_ply_count = 0;
-            self.history.restart(self.board);
+            self.history.clear();
         } else {
             self.quiet_ply_count += 1;
-            self.history.record(self.board);
         }
+        self.history.record(self.board);
+    }
+}
+
+impl Key for Board {
+    /// The upper bits of a product with an odd number are well mixed.
+    #[inline]
+    fn mixed(self) -> u64 {
+        let [white, black] = self.pieces.map(u64::from);
+        let pieces = (white << 32 | black) ^ u64::from(self.kings) << 16;
+        pieces.wrapping_mul(0x9e37_79b9_7f4a_7c15)
     }
 }
 

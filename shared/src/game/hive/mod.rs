@@ -6,7 +6,7 @@ mod appraise;
 mod cell;
 mod cell_set;
 mod connect;
-mod history;
+mod hash;
 mod moves;
 mod mv;
 mod piece;

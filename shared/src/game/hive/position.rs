@@ -3,10 +3,11 @@
 //! Which moves are legal is told in `moves`; how a position is built from nothing in `rebuild`.
 
 use super::cell_set::Bits;
-use super::history::{History, piece_hash};
+use super::hash::piece_hash;
 use super::tables::GROUPS;
 use super::{Cell, CellSet, GameType, Piece, PieceKind};
 use crate::game::Side;
+use crate::game::repetitions::Repetitions;
 
 /// A position of Hive with what the rules need of its past: the resting piece and the hashes since the last placement.
 #[derive(Debug)]
@@ -34,7 +35,8 @@ pub struct Position {
     ply: u32,
     /// Sum of the hashes of the pieces relative to the reference cell; 0 while no queen is on the board.
     piece_sum: u64,
-    pub(super) history: History,
+    /// Since the last placement, which cannot be undone.
+    pub(super) history: Repetitions<u64>,
 }
 
 /// What undoes a move: see [`Position::take_back`].
@@ -89,7 +91,7 @@ impl Position {
             resting: 0,
             ply: 0,
             piece_sum: 0,
-            history: History::default(),
+            history: Repetitions::default(),
         }
     }
 

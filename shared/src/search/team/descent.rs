@@ -73,7 +73,7 @@ impl<G: Game> Descent<G> {
             self.path.push(index);
             let node = tree.node(index);
             if let Some(value) = node.proof().value() {
-                return End::Known(value);
+                return self.end_at_proof(value);
             }
             if node.stage() != Stage::Ready
                 && let Some(end) = self.open(team, index, &before, hands)
@@ -83,7 +83,9 @@ impl<G: Game> Descent<G> {
             let unvisited = tree.next_unvisited(index);
             let selected = select(team, index, &before, unvisited);
             match selected {
-                None if tree.prove_by_children(index) => return End::Known(node.proof().value().unwrap_or_default()),
+                None if tree.prove_by_children(index) => {
+                    return self.end_at_proof(node.proof().value().unwrap_or_default());
+                }
                 None => return End::Busy,
                 Some(edge) if selected == unvisited => {
                     if tree.claim_edge(index, edge) {
@@ -100,6 +102,12 @@ impl<G: Game> Descent<G> {
                 }
             }
         }
+    }
+
+    /// Ends at a node whose result is known. If that is the root, another thread has just ended the search: a simulation
+    /// that went nowhere is none.
+    fn end_at_proof(&self, value: Value) -> End {
+        if self.path.len() > 1 { End::Known(value) } else { End::Busy }
     }
 
     /// Opens a node that has no edges. Returns how the descent ends there, `None` if the node has edges now.
