@@ -1,7 +1,8 @@
 //! `evaluator match` from outside: players that need nobody else, and engines that misbehave.
 
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
 
 use shared::notation::games::read_lines;
 use shared::notation::{Ending, ReadOptions};
@@ -173,6 +174,29 @@ fn a_match_that_cannot_begin_leaves_the_file_of_games_alone() {
     let device = folder.path().join("device.uhp");
     std::os::unix::fs::symlink("/dev/null", &device).unwrap();
     succeed(&["random", "random", "--games", "2", "--ply-limit", "6", "--out", device.to_str().unwrap()]);
+}
+
+#[test]
+fn a_match_that_is_killed_keeps_the_games_that_were_finished() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("games.uhp");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_evaluator"));
+    command.args(["match", "random", "uniform:50", "--games", "2000", "--out"]).arg(&file).stdout(Stdio::null());
+    let mut playing = command.spawn().expect("start the evaluator");
+    let started = Instant::now();
+    let lines = |path: &Path| std::fs::read_to_string(path).unwrap_or_default().lines().count();
+    while lines(&file) < 3 {
+        assert!(playing.try_wait().unwrap().is_none(), "the match goes on");
+        assert!(started.elapsed() < Duration::from_secs(120), "no game was written");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    playing.kill().unwrap();
+    playing.wait().unwrap();
+    let table = std::fs::read_to_string(folder.path().join("games.uhp.tsv")).unwrap();
+    let numbers: Vec<&str> = table.lines().skip(1).map(|line| line.split('\t').next().unwrap_or_default()).collect();
+    let expected: Vec<String> = (1..=numbers.len()).map(|number| number.to_string()).collect();
+    assert_eq!(numbers, expected, "in their order, without a gap");
+    assert!(lines(&file).abs_diff(numbers.len()) <= 1, "a kill falls between the two files at most");
 }
 
 #[test]

@@ -40,11 +40,14 @@ pub struct LadderOptions {
 /// # Errors
 /// Those of a match, and what the store says.
 pub fn run(options: &LadderOptions) -> anyhow::Result<()> {
-    let store = LadderStore::open(&options.run_dir)?;
     if let [first, second] = &options.add[..] {
         matches::play([first, second], &options.play, Some(&options.run_dir))?;
     }
-    let matches = store.matches(&options.play.game()?.type_name())?;
+    let game_type = options.play.game()?.type_name();
+    let matches = match LadderStore::open_to_read(&options.run_dir)? {
+        Some(store) => store.matches(&game_type)?,
+        None => vec![],
+    };
     exit::print(&table(&matches)).context("write to stdout")
 }
 

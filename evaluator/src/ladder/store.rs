@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use anyhow::Context;
-use rusqlite::{Connection, params};
+use rusqlite::{Connection, OpenFlags, params};
 use shared::gate::GateScore;
 
 /// Name of the database file in a run directory.
@@ -72,6 +72,21 @@ impl LadderStore {
             Ok(Self(connection))
         });
         opened.with_context(|| format!("--run-dir: open the store in {shown}"))
+    }
+
+    /// Opens the store in `run_dir` to read it; `None` if no match was ever kept there.
+    ///
+    /// # Errors
+    /// In one line, what is missing or what the database says.
+    pub fn open_to_read(run_dir: &Path) -> anyhow::Result<Option<Self>> {
+        let file = run_dir.join(DATABASE_FILE);
+        anyhow::ensure!(file.is_file(), "--run-dir: there is no {}", file.display());
+        let opened = Connection::open_with_flags(&file, OpenFlags::SQLITE_OPEN_READ_ONLY).and_then(|connection| {
+            connection.busy_timeout(BUSY_WAIT)?;
+            let is_kept = connection.table_exists(None, "ladder_matches")?;
+            Ok(is_kept.then_some(Self(connection)))
+        });
+        opened.with_context(|| format!("--run-dir: open the store in {}", run_dir.display()))
     }
 
     /// Keeps a match. The same players with the same key again take the place of what they played before: with the
@@ -164,5 +179,9 @@ mod tests {
     fn a_folder_that_is_not_there_is_named() {
         let error = LadderStore::open(Path::new("/nowhere/run")).err().expect("no folder").to_string();
         assert_eq!(error, "--run-dir: there is no folder /nowhere/run");
+        let folder = tempfile::tempdir().unwrap();
+        let error = LadderStore::open_to_read(folder.path()).err().expect("no store").to_string();
+        assert_eq!(error, format!("--run-dir: there is no {}/alveare.db", folder.path().display()));
+        assert_eq!(folder.path().read_dir().unwrap().count(), 0, "who reads makes nothing");
     }
 }

@@ -1,4 +1,4 @@
-//! What a match must know of its game beside the rules. Here alone a game is chosen.
+//! What a match must know of its game beside the rules. Of matches, here alone a game is chosen.
 
 use clap::ValueEnum;
 use runtime::exit::UsageError;

@@ -15,6 +15,7 @@ use super::play::{Ending, FinishedGame};
 pub struct GamesFile {
     games: BufWriter<File>,
     table: BufWriter<File>,
+    written_count: usize,
 }
 
 impl GamesFile {
@@ -25,32 +26,65 @@ impl GamesFile {
     pub fn create(path: &Path) -> anyhow::Result<Self> {
         let mut table = path.as_os_str().to_owned();
         table.push(".tsv");
-        Ok(Self { games: create(path)?, table: create(&PathBuf::from(table))? })
+        Ok(Self { games: create(path)?, table: create(&PathBuf::from(table))?, written_count: 0 })
     }
 
-    /// Writes all games, in their order.
+    /// Writes those of the finished games, which are in their order, that come next: one that ended early waits for
+    /// those before it. So a match that is killed leaves the file that it would have gone on with.
     ///
     /// # Errors
     /// What the system says.
-    pub fn write<G: MatchGame>(
-        mut self,
+    pub fn write_next<G: MatchGame>(
+        &mut self,
         rules: &G,
         names: &[String; 2],
-        games: &[FinishedGame<G>],
+        finished: &[FinishedGame<G>],
     ) -> anyhow::Result<()> {
+        let is_next = |(place, game): &(usize, &FinishedGame<G>)| game.planned.index == *place;
+        let end = finished.iter().enumerate().take_while(is_next).count();
+        self.write_all(rules, names, &finished[..end])
+    }
+
+    /// Writes all finished games, which are in their order, that have not been written.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn write_all<G: MatchGame>(
+        &mut self,
+        rules: &G,
+        names: &[String; 2],
+        finished: &[FinishedGame<G>],
+    ) -> anyhow::Result<()> {
+        let new = &finished[self.written_count..];
+        if new.is_empty() {
+            return Ok(());
+        }
+        if self.written_count == 0 {
+            self.begin().context("--out: empty the files of games")?;
+        }
+        for game in new {
+            self.write(rules, names, game).context("--out: write a game")?;
+        }
+        self.written_count = finished.len();
+        Ok(())
+    }
+
+    fn write<G: MatchGame>(&mut self, rules: &G, names: &[String; 2], game: &FinishedGame<G>) -> std::io::Result<()> {
+        self.games.write_all(rules.game_text(sides(names, game), game).as_bytes())?;
+        self.games.flush()?;
+        writeln!(self.table, "{}", table_line(names, game))?;
+        self.table.flush()
+    }
+
+    /// Forgets an earlier match.
+    fn begin(&mut self) -> std::io::Result<()> {
         for file in [&self.games, &self.table] {
             // A pipe or a device has nothing to empty.
             if file.get_ref().metadata().is_ok_and(|metadata| metadata.is_file()) {
-                file.get_ref().set_len(0).context("empty the files of games")?;
+                file.get_ref().set_len(0)?;
             }
         }
-        writeln!(self.table, "game\tpair\twhite\tblack\tresult\tplies\topening_plies\tending\tvalues")?;
-        for game in games {
-            self.games.write_all(rules.game_text(sides(names, game), game).as_bytes())?;
-            writeln!(self.table, "{}", table_line(names, game))?;
-        }
-        self.games.flush().context("write the games")?;
-        self.table.flush().context("write the table of games")
+        writeln!(self.table, "game\tpair\twhite\tblack\tresult\tplies\topening_plies\tending\tvalues")
     }
 }
 

@@ -74,15 +74,20 @@ impl<G: MatchGame> Hall<G> {
         Ok(Self { game, seats, stop: stop.clone(), _servers: servers })
     }
 
-    /// Plays all games, or those that are finished when the match is stopped. Returns them in their order.
+    /// Plays all games, or those that are finished when the match is stopped. Returns them in their order; `keep` gets
+    /// them so each time that one more is finished.
     ///
     /// # Errors
-    /// The first failure that is no player's fault; the games then end at once.
-    pub fn play(mut self, games: &[PlannedGame<G>]) -> anyhow::Result<Vec<FinishedGame<G>>> {
+    /// The first failure that is no player's fault, or of `keep`; the games then end at once.
+    pub fn play(
+        mut self,
+        games: &[PlannedGame<G>],
+        mut keep: impl FnMut(&[FinishedGame<G>]) -> anyhow::Result<()>,
+    ) -> anyhow::Result<Vec<FinishedGame<G>>> {
         let next = AtomicUsize::new(0);
         let (game, stop) = (&self.game, self.stop.child_token());
         let (sender, results) = sync_channel(self.seats.len());
-        let mut finished = vec![];
+        let mut finished: Vec<FinishedGame<G>> = vec![];
         let mut failure = None;
         std::thread::scope(|scope| {
             for seats in self.seats.drain(..) {
@@ -92,22 +97,24 @@ impl<G: MatchGame> Hall<G> {
             drop(sender);
             let mut teller = Teller::new(games.len());
             loop {
-                match results.recv_timeout(PROGRESS_INTERVAL) {
+                let kept = match results.recv_timeout(PROGRESS_INTERVAL) {
                     Ok(Ok(game)) => {
                         tell_forfeit(&game);
-                        finished.push(game);
+                        let place = finished.partition_point(|other| other.planned.index < game.planned.index);
+                        finished.insert(place, game);
+                        keep(&finished)
                     }
-                    Ok(Err(error)) => {
-                        stop.cancel();
-                        failure.get_or_insert(error);
-                    }
-                    Err(RecvTimeoutError::Timeout) => {}
+                    Ok(Err(error)) => Err(error),
+                    Err(RecvTimeoutError::Timeout) => Ok(()),
                     Err(RecvTimeoutError::Disconnected) => break,
+                };
+                if let Err(error) = kept {
+                    stop.cancel();
+                    failure.get_or_insert(error);
                 }
                 teller.tell(&finished);
             }
         });
-        finished.sort_by_key(|game| game.planned.index);
         failure.map_or(Ok(finished), Err)
     }
 }
@@ -203,7 +210,7 @@ fn mover<G: MatchGame>(
         let eyes = NetworkEyes::new(game, asker.context("there are fewer askers than boards")?);
         eyes.with_context(|| format!("network {}", player.network_file().unwrap_or(Path::new("")).display()))
     };
-    // As in the gate.
+    // Without noise, and always the most visited move.
     let search = |count| SearchSettings::default().for_match(count);
     Ok(match player {
         Player::Random => Box::new(RandomMover::new(game.clone())),

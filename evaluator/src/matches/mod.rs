@@ -94,16 +94,19 @@ fn play_game<G: MatchGame>(
     let log = logging::LogSettings { filter: options.log.clone(), ..logging::LogSettings::default() };
     logging::init(&log).map_err(|error| UsageError(format!("--log: {error}")))?;
     // Opened before the first game: what cannot be written is told now.
-    let out = options.out.as_deref().map(GamesFile::create).transpose()?;
+    let mut out = options.out.as_deref().map(GamesFile::create).transpose()?;
     let ladder = run_dir.map(LadderStore::open).transpose()?;
     let tokio = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
     let stop = tokio.block_on(async { shutdown::on_signals() }).context("listen for signals")?;
     let games = plan::plan(game, options.games as usize, options.opening_plies, options.seed)?;
     let settings = options.hall_settings(&players);
     info!(a = names[0], b = names[1], games = games.len(), at_once = settings.games_at_once, "match begins");
-    let finished = Hall::open(game.clone(), &players, settings, tokio.handle(), &stop)?.play(&games)?;
-    if let Some(out) = out {
-        out.write(game, &names, &finished)?;
+    let hall = Hall::open(game.clone(), &players, settings, tokio.handle(), &stop)?;
+    let finished =
+        hall.play(&games, |finished| out.as_mut().map_or(Ok(()), |out| out.write_next(game, &names, finished)))?;
+    if let Some(out) = &mut out {
+        // Of a match that was stopped, what came after a gap.
+        out.write_all(game, &names, &finished)?;
     }
     let result = MatchResult::new(&finished);
     exit::print(&result.report(&names)).context("write to stdout")?;

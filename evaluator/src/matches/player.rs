@@ -32,7 +32,7 @@ pub enum Player {
         /// Simulations a move.
         simulation_count: u32,
     },
-    /// A network, searched as in the gate.
+    /// A network, searched without noise and for the most visited move.
     Network {
         /// Its weights.
         file: PathBuf,
