@@ -8,7 +8,6 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use net::{DeviceChoice, NetworkSettings, TrainingPrecision};
-use runtime::config::Preset;
 use runtime::logging::LogSettings;
 use serde::{Deserialize, Serialize};
 use shared::encoding::Encoding;
@@ -19,6 +18,7 @@ use shared::record::ValueTarget;
 use shared::search::SearchSettings;
 
 use crate::offline::OfflineConfig;
+use crate::presets::DEFAULT_PRESET;
 
 /// Everything a run is told.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -52,18 +52,6 @@ pub struct LearnerConfig {
     #[serde(default)]
     pub log: LogSettings,
 }
-
-/// The built-in default: the first description, to the letter.
-pub const DEFAULT_PRESET: &str = include_str!("../../config/hive-original.toml");
-
-/// The presets that the program carries with it.
-pub const PRESETS: [Preset; 5] = [
-    Preset { name: "hive-cpu", text: include_str!("../../config/hive-cpu.toml") },
-    Preset { name: "hive-4090", text: include_str!("../../config/hive-4090.toml") },
-    Preset { name: "hive-original", text: DEFAULT_PRESET },
-    Preset { name: "dama-cpu", text: include_str!("../../config/dama-cpu.toml") },
-    Preset { name: "tictactoe", text: include_str!("../../config/tictactoe.toml") },
-];
 
 impl Default for LearnerConfig {
     fn default() -> Self {
@@ -320,22 +308,23 @@ impl LearnerConfig {
 
     fn check_counts(&self) -> Result<(), ConfigError> {
         let counts = [
-            ("self_play.games_per_iteration", self.self_play.games_per_iteration),
-            ("self_play.simulation_count_first", self.self_play.simulation_count_first),
-            ("gate.game_count", self.gate.game_count),
-            ("server.batches_in_flight_max", self.server.batches_in_flight_max),
-            ("inference.batch_leaves_max", self.inference.batch_leaves_max),
-            ("inference.queue_batches_max", self.inference.queue_batches_max.min(1 << 20) as u32),
-            ("inference.networks_max", self.inference.networks_max.saturating_sub(1).min(1 << 20) as u32),
-            ("training.batch_size", self.training.batch_size),
-            ("training.steps_per_iteration", self.training.steps_per_iteration),
-            ("training.iterations", self.training.iterations),
-            ("training.checkpoint_steps", self.training.checkpoint_steps),
-            ("replay.position_count_max", self.replay.position_count_max),
-            ("replay.position_count_min", self.replay.position_count_min),
+            ("self_play.games_per_iteration", self.self_play.games_per_iteration as usize, 1),
+            ("self_play.simulation_count_first", self.self_play.simulation_count_first as usize, 1),
+            ("gate.game_count", self.gate.game_count as usize, 2),
+            ("server.batches_in_flight_max", self.server.batches_in_flight_max as usize, 1),
+            ("inference.batch_leaves_max", self.inference.batch_leaves_max as usize, 1),
+            ("inference.queue_batches_max", self.inference.queue_batches_max, 1),
+            // The best network and a candidate.
+            ("inference.networks_max", self.inference.networks_max, 2),
+            ("training.batch_size", self.training.batch_size as usize, 1),
+            ("training.steps_per_iteration", self.training.steps_per_iteration as usize, 1),
+            ("training.iterations", self.training.iterations as usize, 1),
+            ("training.checkpoint_steps", self.training.checkpoint_steps as usize, 1),
+            ("replay.position_count_max", self.replay.position_count_max as usize, 1),
+            ("replay.position_count_min", self.replay.position_count_min as usize, 1),
         ];
-        for (key, count) in counts {
-            require(count >= 1, key, || "is too small".to_owned())?;
+        for (key, count, least) in counts {
+            require(count >= least, key, || format!("{count} is below {least}"))?;
         }
         let bounded = [
             ("gate.opening_plies", self.gate.opening_plies as usize, OPENING_PLIES_MAX),

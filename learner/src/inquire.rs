@@ -6,7 +6,7 @@ use std::time::Duration;
 use anyhow::Context;
 use proto::status_client::StatusClient;
 use runtime::auth::{ClientAuth, Token};
-use runtime::exit;
+use runtime::exit::{self, UsageError};
 use runtime::limits::Address;
 use tonic::transport::Channel;
 use tonic_health::pb::HealthCheckRequest;
@@ -46,8 +46,9 @@ pub fn health(target: &Target) -> anyhow::Result<()> {
 /// # Errors
 /// If the learner is not there, refuses the token, or does not answer in time.
 pub fn status(target: &Target) -> anyhow::Result<()> {
+    let token = target.token_file.as_deref().map(Token::from_file).transpose().map_err(anyhow::Error::from);
+    let token = token.map_err(|error| UsageError(format!("--token-file: {error:#}")))?;
     block_on(target, async {
-        let token = target.token_file.as_deref().map(Token::from_file).transpose()?;
         let mut client = StatusClient::with_interceptor(connect(target).await?, ClientAuth::new(token.as_ref()));
         let reply = client.get_status(proto::GetStatusRequest {}).await?.into_inner();
         exit::print(&lines_of(&reply)).context("write to stdout")

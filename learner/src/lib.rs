@@ -21,6 +21,7 @@ pub mod offline;
 mod part;
 pub mod people;
 mod pipeline;
+pub mod presets;
 pub mod replay;
 pub mod run;
 pub mod serve;

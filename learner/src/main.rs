@@ -1,5 +1,6 @@
 //! The program `learner`: reads its configuration, opens its port, runs, and drains.
 
+use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::Context;
@@ -8,6 +9,7 @@ use learner::config::LearnerConfig;
 use learner::data::{ExportArgs, InfoArgs};
 use learner::evaluate::EvaluateArgs;
 use learner::offline::{PretrainArgs, TrainArgs};
+use learner::presets::preset;
 use learner::{data, evaluate, inquire, offline, run, serve};
 use runtime::auth::Token;
 use runtime::config::{ConfigArgs, Sources, to_toml};
@@ -19,8 +21,8 @@ use tracing::info;
 #[command(
     version,
     after_help = "Examples:\n  \
-        learner --config config/hive-cpu.toml --run-dir run        start a run, or go on with it\n  \
-        learner --config config/hive-4090.toml --set run.seed=7    change single keys\n  \
+        learner --preset hive-cpu --run-dir run                    start a run, or go on with it\n  \
+        learner --preset hive-4090 --set run.seed=7                change single keys\n  \
         learner status --learner http://127.0.0.1:50051            ask a learner how far it is\n  \
         learner pretrain --preset hive-cpu --games DIR             learn from people's games first\n  \
         learner train --preset tictactoe --data FILE               learn from a data set\n  \
@@ -31,6 +33,9 @@ use tracing::info;
 struct Cli {
     #[command(flatten)]
     config: ConfigArgs,
+    /// Settings by name: hive-cpu, hive-4090, hive-original, dama-cpu or tictactoe; --config and --set go above them.
+    #[arg(long, value_name = "NAME")]
+    preset: Option<String>,
     /// Folder of the store, the networks and the checkpoints (run.dir).
     #[arg(long, value_name = "DIR")]
     run_dir: Option<String>,
@@ -46,7 +51,8 @@ struct Cli {
     /// Stop after so many iterations, counted from this start (run.iterations).
     #[arg(long, value_name = "N")]
     iterations: Option<u32>,
-    /// Network that a new run starts from, as generation 0 (run.start_network).
+    /// Network that a new run starts from, as generation 0: a file, or the folder that `learner pretrain` or `learner
+    /// train` left it in (run.start_network).
     #[arg(long, value_name = "FILE")]
     resume: Option<String>,
     /// human or json (log.format).
@@ -94,7 +100,8 @@ fn main() -> ExitCode {
 fn start(cli: &Cli) -> anyhow::Result<()> {
     let mut args = cli.config.clone();
     args.overrides.extend(overrides(cli));
-    let loaded = runtime::config::load::<LearnerConfig>(&Sources::new("learner", &args))?;
+    let preset = cli.preset.as_deref().map(preset).transpose()?;
+    let loaded = runtime::config::load::<LearnerConfig>(&Sources { preset, ..Sources::new("learner", &args) })?;
     loaded.raw.check().map_err(|error| loaded.error(error))?;
     let config = loaded.raw.clone();
     if args.print_config {
@@ -112,7 +119,7 @@ fn start(cli: &Cli) -> anyhow::Result<()> {
     let stop = tokio.block_on(async { shutdown::on_signals() }).context("listen for signals")?;
     let address = config.server.listen;
     let listener = tokio.block_on(tokio::net::TcpListener::bind(address));
-    let listener = listener.with_context(|| format!("server.listen: open {address}"))?;
+    let listener = listener.with_context(|| format!("server.listen: open {address} (--listen chooses another)"))?;
     info!(address = %listener.local_addr()?, "listening");
     let result = run::run(config, listener, &tokio, stop);
     // Threads that wait for a peer must not keep the process.
@@ -129,8 +136,15 @@ fn overrides(cli: &Cli) -> Vec<(String, String)> {
         ("server.token_file", cli.token_file.as_ref().map(quoted)),
         ("server.insecure", cli.insecure.then(|| "true".to_owned())),
         ("run.iterations", cli.iterations.map(|count| count.to_string())),
-        ("run.start_network", cli.resume.as_ref().map(quoted)),
+        ("run.start_network", cli.resume.as_deref().map(start_network).as_ref().map(quoted)),
         ("log.format", cli.log_format.as_ref().map(quoted)),
     ];
     flags.into_iter().filter_map(|(key, value)| Some((key.to_owned(), value?))).collect()
+}
+
+/// Returns the file that `--resume` means: of a folder, the result of the training there.
+fn start_network(resume: &str) -> String {
+    let results = ["pretrained.safetensors", "trained.safetensors"].map(|file| Path::new(resume).join(file));
+    let found = results.iter().find(|file| file.is_file());
+    found.map_or_else(|| resume.to_owned(), |file| file.to_string_lossy().into_owned())
 }

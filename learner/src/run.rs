@@ -7,6 +7,7 @@ use std::time::{Duration, Instant, SystemTime};
 use anyhow::Context;
 use net::NetworkShape;
 use runtime::auth::Token;
+use runtime::exit::UsageError;
 use shared::encoding::Encoding;
 use shared::game::catalog::GameVisitor;
 use tokio::net::TcpListener;
@@ -127,9 +128,10 @@ fn await_end(thread: &JoinHandle<()>, deadline: Duration) {
 }
 
 fn take_up<E: Encoding>(config: &LearnerConfig, encoding: &E, stop: &CancellationToken) -> anyhow::Result<TakenUp<E>> {
-    // Before anything is made: a share of games that are not there must not leave half a run behind.
+    // Before anything is made: games or a network that are not there must not leave half a run behind.
     let human_games = HumanGames::read(config)?;
     let files = RunFiles::new(&config.run.dir);
+    check_start_network(config, &files)?;
     files.create().with_context(|| format!("create {}", files.dir().display()))?;
     check_not_orphaned(&files)?;
     let store = Arc::new(Store::open(files.dir(), &run_row(config)?).context("open the store")?);
@@ -152,6 +154,21 @@ fn take_up<E: Encoding>(config: &LearnerConfig, encoding: &E, stop: &Cancellatio
     let registry = GameRegistry::open(encoding.clone(), Arc::clone(&store), Arc::clone(&replay), limits);
     let registry = Arc::new(registry.context("take up the games")?);
     Ok(TakenUp { files, shape, store: durable, replay, human_games, registry, best })
+}
+
+/// Refuses a network that is not there, if the run is new: one that exists has its own.
+fn check_start_network(config: &LearnerConfig, files: &RunFiles) -> anyhow::Result<()> {
+    let missing = config.run.start_network.as_ref().filter(|file| !file.is_file());
+    match missing {
+        Some(file) if !files.dir().join(DATABASE_FILE).is_file() => {
+            let file = file.display();
+            Err(UsageError(format!(
+                "run.start_network: there is no file {file}: name one, or make it with `learner pretrain`"
+            ))
+            .into())
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Refuses networks without their database: a new run would write over them.

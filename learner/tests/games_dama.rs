@@ -46,7 +46,10 @@ fn the_share_of_endgames_is_kept_and_comes_again() {
     assert!((150..250).contains(&count), "{count} of 1000");
     let whole = SearchSettings::default().temperature_plies;
     let plies = |lease: &Lease| if lease.start.is_some() { 0 } else { whole };
-    assert!(fifth.iter().all(|lease| lease.search.temperature_plies == plies(lease)), "endgames are played to win");
+    assert!(
+        fifth.iter().all(|lease| lease.search.temperature_plies == plies(lease)),
+        "endgames are played as late plies are"
+    );
     assert_eq!(leases(0.2), fifth, "the run's seed decides");
     assert!(leases(0.0).iter().all(|lease| lease.start.is_none()));
     let all = leases(1.0);

@@ -125,7 +125,7 @@ fn wrong_usage_is_told_in_a_line() {
     let cases: [(Vec<&str>, i32, &str); 5] = [
         (vec!["pretrain"], 64, "name the games to learn from"),
         (vec!["pretrain", "--preset", "chess"], 64, "--preset chess: there are hive-cpu"),
-        (vec!["pretrain", "--set", "pretrain.epochs=0"], 64, "pretrain.epochs: is too small"),
+        (vec!["pretrain", "--set", "pretrain.epochs=0"], 64, "pretrain.epochs: 0 is below 1"),
         (vec!["pretrain", "--games", missing.to_str().expect("a path")], 1, "missing"),
         (vec!["pretrain", "--games", nothing.to_str().expect("a path")], 1, "games: none to learn from"),
     ];

@@ -136,7 +136,7 @@ pub(crate) fn read_header(path: &Path) -> Result<Header, NetError> {
     file.read_exact(&mut length).map_err(|_| corrupt("shorter than a header".into()))?;
     let length = u64::from_le_bytes(length);
     if length > HEADER_BYTES_MAX {
-        return Err(corrupt(format!("header of {length} bytes, at most {HEADER_BYTES_MAX} expected")));
+        return Err(corrupt("it is no .safetensors file".into()));
     }
     let mut text = vec![0; length as usize];
     file.read_exact(&mut text).map_err(|_| corrupt("cut off inside the header".into()))?;

@@ -114,7 +114,8 @@ pub fn load<Raw: DeserializeOwned + Serialize + Default>(sources: &Sources) -> R
         }
         merge(&mut tree, layer.table);
         // One layer after the other, so that the first that breaks the settings is the one that is named.
-        read::<Raw>(&tree).map_err(|cause| ConfigError { origin: layer.origin, reason: describe(&cause) })?;
+        let read = read::<Raw>(&tree);
+        read.map_err(|cause| ConfigError { origin: layer.origin, reason: describe_in::<Raw>(&tree, &cause) })?;
     }
     let raw = read(&tree).map_err(|cause| ConfigError { origin: "default".into(), reason: describe(&cause) })?;
     Ok(Loaded { raw, origins })
@@ -226,6 +227,22 @@ fn read<Raw: DeserializeOwned>(tree: &Table) -> Result<Raw, Cause> {
     Raw::deserialize(Value::new(None, ValueKind::Table(tree.clone())))
 }
 
+/// Tells what is wrong with a tree as `key: reason`, in one line.
+fn describe_in<Raw: DeserializeOwned>(tree: &Table, cause: &Cause) -> String {
+    let reason = describe(cause);
+    match reason.split_once("enum ") {
+        // Who reads the tree as TOML is told which values there are.
+        Some((before, after)) if after.contains("does not have variant constructor") => {
+            let values = read::<toml::Value>(tree).ok().and_then(|plain| Raw::deserialize(plain).err());
+            values.map_or_else(|| reason.clone(), |error| format!("{before}{}", error.message()))
+        }
+        Some((before, _)) if before.ends_with("expected internally tagged ") => {
+            format!("{}a table", before.trim_end_matches("internally tagged "))
+        }
+        _ => reason.replace("expected a duration", "expected a duration such as \"60s\""),
+    }
+}
+
 /// Tells what is wrong as `key: reason`, in one line.
 fn describe(cause: &Cause) -> String {
     let (key, reason) = key_and_reason(cause);
@@ -271,11 +288,26 @@ mod tests {
         name: String,
         replay: Replay,
         game: Game,
+        shape: Shape,
+    }
+
+    #[derive(Debug, Serialize, Deserialize, PartialEq)]
+    #[serde(rename_all = "lowercase")]
+    enum Shape {
+        Round,
+        Flat,
     }
 
     impl Default for Raw {
         fn default() -> Self {
-            Self { threads: 2, rate: 0.15, name: "a".into(), replay: Replay::default(), game: Game::Hive { frame: 16 } }
+            Self {
+                threads: 2,
+                rate: 0.15,
+                name: "a".into(),
+                replay: Replay::default(),
+                game: Game::Hive { frame: 16 },
+                shape: Shape::Round,
+            }
         }
     }
 
@@ -369,7 +401,7 @@ mod tests {
         );
         assert_eq!(
             error("thread = 3", &[], &[]),
-            "config x.toml: thread: unknown key, expected one of `threads`, `rate`, `name`, `replay`, `game`"
+            "config x.toml: thread: unknown key, expected one of `threads`, `rate`, `name`, `replay`, `game`, `shape`"
         );
         assert_eq!(
             error("[replay]\nwindow = \"many\"", &[], &[]),
@@ -379,6 +411,13 @@ mod tests {
         assert!(found.starts_with("config $ALVEARE_ACTOR__REPLAY__WAIT: replay.wait: "), "{found}");
         let found = error("", &[], &[("threads", "-1")]);
         assert!(found.starts_with("config --set threads: threads: "), "{found}");
+        let found = error("", &[], &[("replay.wait", "5")]);
+        assert!(found.ends_with("expected a duration such as \"60s\""), "{found}");
+        assert_eq!(
+            error("", &[], &[("shape", "square")]),
+            "config --set shape: shape: unknown variant `square`, expected `round` or `flat`"
+        );
+        assert_eq!(error("game = 3", &[], &[]), "config x.toml: game: invalid type: integer `3`, expected a table");
         let found = error("threads = = 3", &[], &[]);
         assert!(found.starts_with("config x.toml: ") && !found.contains('\n'), "{found}");
     }

@@ -43,6 +43,8 @@ pub(crate) enum Step {
     Ready,
     /// It has an outcome, and all its plies are with the reporting task.
     Over,
+    /// It is another worker's now, or nobody's.
+    Lost,
     /// It cannot go on, for this reason.
     Broken(String),
 }

@@ -124,11 +124,7 @@ impl<E: Encoding> Pool<E> {
         let (mut over_count, mut broken_count) = (0, 0);
         let mut index = 0;
         while let Some(game) = games.get_mut(index) {
-            let step = if game.ticket.is_lost() {
-                Step::Broken("the lease is lost".into())
-            } else {
-                game.advance(&mut self.desk, index)?
-            };
+            let step = if game.ticket.is_lost() { Step::Lost } else { game.advance(&mut self.desk, index)? };
             let counters = &self.desk.shared.counters;
             match step {
                 Step::Waiting | Step::Ready => {
@@ -138,6 +134,11 @@ impl<E: Encoding> Pool<E> {
                 Step::Over => {
                     count(&counters.finished_game_count, 1);
                     over_count += 1;
+                }
+                // Told where it was learned.
+                Step::Lost => {
+                    broken_count += 1;
+                    count(&counters.dropped_game_count, 1);
                 }
                 Step::Broken(reason) => {
                     broken_count += 1;

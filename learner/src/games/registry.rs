@@ -49,8 +49,8 @@ pub struct SelfPlayPlan {
 }
 
 impl SelfPlayPlan {
-    /// Returns how a game from this start is searched. A random endgame is variety enough: it is played as the last
-    /// plies of a whole game are, or every endgame would be lost and won by what the temperature throws away.
+    /// Returns how a game from this start is searched. A random endgame is variety enough: all of it is played at the
+    /// temperature of late plies.
     pub(super) fn search_from(&self, start: Option<&str>) -> SearchSettings {
         let temperature_plies = if start.is_some() { 0 } else { self.search.temperature_plies };
         SearchSettings { temperature_plies, ..self.search.clone() }

@@ -127,7 +127,9 @@ impl<E: Encoding> GameRegistry<E> {
                 return Ok(PlyStatus::Accepted);
             }
             counters.lease_lost_ply_count += 1;
-            return Ok(PlyStatus::LeaseLost { reason: format!("game {} is not open", ply.game_id) });
+            return Ok(PlyStatus::LeaseLost {
+                reason: format!("game {} is not open: it is over, or its gate is decided", ply.game_id),
+            });
         };
         let refuse = |reason: String| Ok(PlyStatus::Refused { reason });
         if intake.refused.contains(&ply.game_id) {

@@ -1,13 +1,14 @@
 //! The flags that both commands have, and how a command starts.
 
 use anyhow::Context;
-use runtime::config::{ConfigArgs, Preset, Sources, to_toml};
+use runtime::config::{ConfigArgs, Sources, to_toml};
 use runtime::exit::UsageError;
 use runtime::{exit, logging, shutdown};
 use tokio_util::sync::CancellationToken;
 
 use super::kind::Kind;
-use crate::config::{LearnerConfig, PRESETS};
+use crate::config::LearnerConfig;
+use crate::presets::preset;
 
 /// How to learn.
 #[derive(Debug, Clone, clap::Args)]
@@ -72,14 +73,4 @@ impl Started {
     pub fn end(self) {
         self.tokio.shutdown_background();
     }
-}
-
-/// Returns a preset by its name.
-///
-/// # Errors
-/// [`UsageError`] with the names there are.
-fn preset(name: &str) -> Result<Preset, UsageError> {
-    let found = PRESETS.iter().find(|preset| preset.name == name);
-    let names: Vec<_> = PRESETS.iter().map(|preset| preset.name).collect();
-    found.copied().ok_or_else(|| UsageError(format!("--preset {name}: there are {}", names.join(", "))))
 }

@@ -71,14 +71,14 @@ impl OfflineConfig {
         let require =
             |is_fine, key: &str, problem: &dyn Fn() -> String| require(is_fine, &format!("{section}.{key}"), problem);
         let counts = [
-            ("batch_threads", self.batch_threads.min(1 << 20) as u32),
-            ("batch_size", self.batch_size),
-            ("epochs", self.epochs),
-            ("plateau_patience", self.plateau_patience),
-            ("checkpoint_steps", self.checkpoint_steps),
+            ("batch_threads", self.batch_threads),
+            ("batch_size", self.batch_size as usize),
+            ("epochs", self.epochs as usize),
+            ("plateau_patience", self.plateau_patience as usize),
+            ("checkpoint_steps", self.checkpoint_steps as usize),
         ];
         for (key, count) in counts {
-            require(count >= 1, key, &|| "is too small".to_owned())?;
+            require(count >= 1, key, &|| format!("{count} is below 1"))?;
         }
         for (key, share) in [("momentum", self.momentum), ("weight_decay", self.weight_decay)] {
             require((0.0..1.0).contains(&share), key, &|| format!("{share} is not in 0..1"))?;
@@ -99,5 +99,20 @@ impl OfflineConfig {
             require((0.0..=100.0).contains(&weight), key, &|| format!("{weight} is not in 0..=100"))?;
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::LearnerConfig;
+
+    #[test]
+    fn data_sets_are_learned_from_as_first_described() {
+        let offline = LearnerConfig::default().offline;
+        assert_eq!((offline.batch_size, offline.warmup_epochs, offline.held_out_share), (64, 1.0, 0.1));
+        assert_eq!(offline.learning_rate_schedule, ScheduleKind::Plateau);
+        assert_eq!((offline.plateau_patience, offline.learning_rate_min), (5, 1e-6));
+        assert!(offline.stop_patience > offline.plateau_patience, "halved before it is given up");
     }
 }

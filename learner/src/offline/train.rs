@@ -54,6 +54,8 @@ impl GameVisitor for Training<'_> {
 
     fn visit<E: Encoding>(self, encoding: E) -> anyhow::Result<()> {
         let Self { args, started: Started { config, stop, .. } } = self;
+        // Before the folder is made: a wrong file leaves none behind.
+        args.data.iter().try_for_each(|path| open(path, config).map(drop))?;
         let folder = Folder::open(&args.checkpoint_dir, Kind::DataSets)?;
         let sets = read_sets(&encoding, config, &args.data)?;
         info!(

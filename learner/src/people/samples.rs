@@ -1,5 +1,6 @@
 //! What a game of people teaches: in each position the move that was played, and how the game ended.
 
+use runtime::exit::UsageError;
 use shared::encoding::Encoding;
 use shared::encoding::hive::HiveEncoding;
 use shared::game::catalog::GameSpec;
@@ -29,7 +30,7 @@ pub fn encoding_of(spec: &GameSpec) -> anyhow::Result<HiveEncoding> {
             Ok(HiveEncoding::new(Hive::new(rules), frame))
         }
         GameSpec::Dama { .. } | GameSpec::TicTacToe {} => {
-            anyhow::bail!("game.name: people's games are read of Hive alone")
+            Err(UsageError("game.name: people's games are read of Hive alone".to_owned()).into())
         }
     }
 }

@@ -93,6 +93,7 @@ impl<E: Encoding> TrainerThread<E> {
         let window = self.parts.replay.fix_window(job.window_end);
         anyhow::ensure!(!window.is_empty(), "the replay buffer is empty: no finished game has a policy target");
         info!(iteration = job.iteration, position_count = window.len(), step_end = job.step_end, "training");
+        self.shown_at = Instant::now();
         let candidate = self.train_on(job, window, reports);
         self.parts.replay.release();
         candidate

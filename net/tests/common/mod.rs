@@ -7,11 +7,12 @@ use rand_pcg::Pcg64;
 use shared::encoding::{MoveCells, Neighbourhood, NetworkInput, PlaneShape, TrainingBatch};
 
 /// The kinds of network there are.
-pub const KINDS: [Kind; 6] = [
+pub const KINDS: [Kind; 7] = [
     residual(PolicyHead::Full, None),
     residual(PolicyHead::Spatial, None),
     residual(PolicyHead::Spatial, Some(Neighbourhood::Square)),
     residual(PolicyHead::Spatial, Some(Neighbourhood::Hexagon)),
+    residual(PolicyHead::Spatial, Some(Neighbourhood::Diagonal)),
     residual(PolicyHead::Full, Some(Neighbourhood::Hexagon)),
     Kind { architecture: Architecture::DamaCnn, policy_head: PolicyHead::Full, neighbourhood: None },
 ];
