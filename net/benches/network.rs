@@ -8,7 +8,7 @@ use divan::Bencher;
 use divan::counter::ItemsCount;
 use net::{
     Architecture, Device, InferenceNetwork, Network, NetworkOutput, NetworkSettings, NetworkShape, PolicyHead,
-    Precision, Trainer, TrainingSettings, Trunk,
+    Precision, Trainer, TrainingPrecision, TrainingSettings, Trunk,
 };
 use shared::encoding::{MoveCells, Neighbourhood, NetworkInput, PlaneShape};
 use support::{batch, dama_cnn, dama_encoding, dama_input};
@@ -140,7 +140,7 @@ fn answer(bencher: Bencher, (trunk, blocks, filters, precision, count): Case) {
 
 #[divan::bench(args = DAMA_ANSWERS, max_time = 2)]
 fn answer_dama(bencher: Bencher, (network, count): (Dama, usize)) {
-    bench_answers(bencher, &network.shape(), Float32, &dama_input(count));
+    bench_answers(bencher, &network.shape(), Precision::for_device(Device::CPU), &dama_input(count));
 }
 
 fn bench_answers(bencher: Bencher, shape: &NetworkShape, precision: Precision, input: &NetworkInput) {
@@ -161,7 +161,7 @@ fn train(bencher: Bencher, (trunk, blocks, filters, precision, count): Case) {
 
 #[divan::bench(args = DAMA_STEPS, max_time = 4, sample_size = 1)]
 fn train_dama(bencher: Bencher, (network, count): (Dama, usize)) {
-    bench_steps(bencher, &network.shape(), Float32, dama_input(count));
+    bench_steps(bencher, &network.shape(), TrainingPrecision::Auto.on(Device::CPU), dama_input(count));
 }
 
 fn bench_steps(bencher: Bencher, shape: &NetworkShape, precision: Precision, input: NetworkInput) {

@@ -20,7 +20,7 @@ const KING_WORTH: u32 = 3;
 /// Most that one side's pieces may be worth more than the other's: one man.
 const WORTH_DIFFERENCE_MAX: u32 = MAN_WORTH;
 
-/// Draws pieces and side to move until they make an endgame: about one try in four does. The same seed gives the same.
+/// Draws pieces and side to move until they make an endgame: about one try in seven does. The same seed gives the same.
 pub(super) fn random_endgame(seed: u64) -> (Board, Side) {
     let mut random = Pcg64::seed_from_u64(seed);
     loop {
