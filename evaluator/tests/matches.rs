@@ -1,8 +1,9 @@
 //! `evaluator match` from outside: players that need nobody else, and engines that misbehave.
 
+use std::fs::File;
+use std::io::{BufRead, BufReader};
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
-use std::time::{Duration, Instant};
+use std::process::{Child, Command, Output, Stdio};
 
 use shared::notation::games::read_lines;
 use shared::notation::{Ending, ReadOptions};
@@ -179,24 +180,42 @@ fn a_match_that_cannot_begin_leaves_the_file_of_games_alone() {
 #[test]
 fn a_match_that_is_killed_keeps_the_games_that_were_finished() {
     let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("games.uhp");
+    // A pipe: reading waits for the games, and nobody can empty it afterwards.
+    let pipe = folder.path().join("games.uhp");
+    assert!(Command::new("mkfifo").arg(&pipe).status().expect("run mkfifo").success());
     let mut command = Command::new(env!("CARGO_BIN_EXE_evaluator"));
-    command.args(["match", "random", "uniform:50", "--games", "2000", "--out"]).arg(&file).stdout(Stdio::null());
-    let mut playing = command.spawn().expect("start the evaluator");
-    let started = Instant::now();
-    let lines = |path: &Path| std::fs::read_to_string(path).unwrap_or_default().lines().count();
-    while lines(&file) < 3 {
-        assert!(playing.try_wait().unwrap().is_none(), "the match goes on");
-        assert!(started.elapsed() < Duration::from_secs(120), "no game was written");
-        std::thread::sleep(Duration::from_millis(20));
-    }
-    playing.kill().unwrap();
-    playing.wait().unwrap();
+    command.args(["match", "random", "uniform:20", "--games", "2000", "--games-at-once", "2", "--ply-limit", "20"]);
+    let mut playing = Killed(command.arg("--out").arg(&pipe).stdout(Stdio::null()).spawn().expect("start"));
+    let mut lines = BufReader::new(File::open(&pipe).unwrap()).lines();
+    let games: Vec<String> = lines.by_ref().take(3).map(Result::unwrap).collect();
+    assert!(playing.0.try_wait().unwrap().is_none(), "1,997 games are to come");
+    drop(playing);
+    assert!(read_lines(&games.join("\n"), ReadOptions::default()).all(|game| game.is_ok()), "{games:?}");
     let table = std::fs::read_to_string(folder.path().join("games.uhp.tsv")).unwrap();
     let numbers: Vec<&str> = table.lines().skip(1).map(|line| line.split('\t').next().unwrap_or_default()).collect();
     let expected: Vec<String> = (1..=numbers.len()).map(|number| number.to_string()).collect();
     assert_eq!(numbers, expected, "in their order, without a gap");
-    assert!(lines(&file).abs_diff(numbers.len()) <= 1, "a kill falls between the two files at most");
+    assert!(numbers.len() >= 2, "a game is in the table before the next is written");
+}
+
+/// A process that does not outlive its test.
+struct Killed(Child);
+
+impl Drop for Killed {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+#[test]
+fn a_full_disk_ends_the_match() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("games.uhp");
+    std::os::unix::fs::symlink("/dev/full", &file).unwrap();
+    let (code, error) =
+        fail(&["random", "random", "--games", "40", "--ply-limit", "6", "--out", file.to_str().unwrap()]);
+    assert_eq!((code, error.starts_with("evaluator: --out: write a game: No space left")), (Some(1), true), "{error}");
 }
 
 #[test]

@@ -1,6 +1,5 @@
 //! The program `learner`: reads its configuration, opens its port, runs, and drains.
 
-use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::Context;
@@ -9,10 +8,9 @@ use learner::config::LearnerConfig;
 use learner::data::{ExportArgs, InfoArgs};
 use learner::evaluate::EvaluateArgs;
 use learner::offline::{PretrainArgs, TrainArgs};
-use learner::presets::preset;
-use learner::{data, evaluate, inquire, offline, run, serve};
+use learner::{data, evaluate, inquire, offline, presets, run, serve};
 use runtime::auth::Token;
-use runtime::config::{ConfigArgs, Sources, to_toml};
+use runtime::config::{ConfigArgs, Preset, Sources, to_toml};
 use runtime::{exit, logging, shutdown};
 use tracing::info;
 
@@ -33,9 +31,9 @@ use tracing::info;
 struct Cli {
     #[command(flatten)]
     config: ConfigArgs,
-    /// Settings by name: hive-cpu, hive-4090, hive-original, dama-cpu or tictactoe; --config and --set go above them.
-    #[arg(long, value_name = "NAME")]
-    preset: Option<String>,
+    /// Settings that the program carries with it; keys of --config and --set go above them.
+    #[arg(long, value_name = "NAME", value_parser = presets::parser())]
+    preset: Option<Preset>,
     /// Folder of the store, the networks and the checkpoints (run.dir).
     #[arg(long, value_name = "DIR")]
     run_dir: Option<String>,
@@ -100,8 +98,8 @@ fn main() -> ExitCode {
 fn start(cli: &Cli) -> anyhow::Result<()> {
     let mut args = cli.config.clone();
     args.overrides.extend(overrides(cli));
-    let preset = cli.preset.as_deref().map(preset).transpose()?;
-    let loaded = runtime::config::load::<LearnerConfig>(&Sources { preset, ..Sources::new("learner", &args) })?;
+    let sources = Sources { preset: cli.preset, ..Sources::new("learner", &args) };
+    let loaded = runtime::config::load::<LearnerConfig>(&sources)?;
     loaded.raw.check().map_err(|error| loaded.error(error))?;
     let config = loaded.raw.clone();
     if args.print_config {
@@ -136,15 +134,8 @@ fn overrides(cli: &Cli) -> Vec<(String, String)> {
         ("server.token_file", cli.token_file.as_ref().map(quoted)),
         ("server.insecure", cli.insecure.then(|| "true".to_owned())),
         ("run.iterations", cli.iterations.map(|count| count.to_string())),
-        ("run.start_network", cli.resume.as_deref().map(start_network).as_ref().map(quoted)),
+        ("run.start_network", cli.resume.as_ref().map(quoted)),
         ("log.format", cli.log_format.as_ref().map(quoted)),
     ];
     flags.into_iter().filter_map(|(key, value)| Some((key.to_owned(), value?))).collect()
-}
-
-/// Returns the file that `--resume` means: of a folder, the result of the training there.
-fn start_network(resume: &str) -> String {
-    let results = ["pretrained.safetensors", "trained.safetensors"].map(|file| Path::new(resume).join(file));
-    let found = results.iter().find(|file| file.is_file());
-    found.map_or_else(|| resume.to_owned(), |file| file.to_string_lossy().into_owned())
 }

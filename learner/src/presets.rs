@@ -1,7 +1,7 @@
 //! The settings that the program carries with it.
 
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use runtime::config::Preset;
-use runtime::exit::UsageError;
 
 /// The built-in default: the first description, to the letter.
 pub(crate) const DEFAULT_PRESET: &str = include_str!("../../config/hive-original.toml");
@@ -15,12 +15,9 @@ const PRESETS: [Preset; 5] = [
     Preset { name: "tictactoe", text: include_str!("../../config/tictactoe.toml") },
 ];
 
-/// Returns a preset by its name.
-///
-/// # Errors
-/// [`UsageError`] with the names there are.
-pub fn preset(name: &str) -> Result<Preset, UsageError> {
-    let found = PRESETS.iter().find(|preset| preset.name == name);
-    let names: Vec<_> = PRESETS.iter().map(|preset| preset.name).collect();
-    found.copied().ok_or_else(|| UsageError(format!("--preset {name}: there are {}", names.join(", "))))
+/// Returns what reads the name of a preset from the command line.
+#[must_use]
+pub fn parser() -> impl TypedValueParser<Value = Preset> {
+    PossibleValuesParser::new(PRESETS.map(|preset| preset.name))
+        .try_map(|name| PRESETS.into_iter().find(|preset| preset.name == name).ok_or("no preset has this name"))
 }

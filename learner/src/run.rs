@@ -1,5 +1,6 @@
 //! One run from start to stop: what is on disk is taken up, the threads are started, and stopped again.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant, SystemTime};
@@ -20,6 +21,7 @@ use crate::durable::DurableStore;
 use crate::files::RunFiles;
 use crate::games::{GameRegistry, RegistryLimits, mix_seed};
 use crate::inference::{BatchSettings, Evaluator, InferenceHandle, TorchEvaluator};
+use crate::offline::network_of;
 use crate::pipeline::{Ended, Narrator, Pipeline};
 use crate::replay::{HumanGames, ReplayBuffer, SharedReplay, rebuild};
 use crate::services::{InferenceService, RunStatus, Services, WorkersService, serve};
@@ -128,25 +130,26 @@ fn await_end(thread: &JoinHandle<()>, deadline: Duration) {
 }
 
 fn take_up<E: Encoding>(config: &LearnerConfig, encoding: &E, stop: &CancellationToken) -> anyhow::Result<TakenUp<E>> {
-    // Before anything is made: games or a network that are not there must not leave half a run behind.
-    let human_games = HumanGames::read(config)?;
+    // Before anything is made: a network or games that are not there must not leave half a run behind.
     let files = RunFiles::new(&config.run.dir);
-    check_start_network(config, &files)?;
+    let start = config.run.start_network.as_deref().map(network_of);
+    check_start_network(start.as_deref(), &files)?;
+    let human_games = HumanGames::read(config)?;
     files.create().with_context(|| format!("create {}", files.dir().display()))?;
     check_not_orphaned(&files)?;
     let store = Arc::new(Store::open(files.dir(), &run_row(config)?).context("open the store")?);
     let durable = DurableStore::new(Arc::clone(&store), stop.clone());
     let shape = NetworkShape::new(encoding, config.network);
     let reader = store.reader()?;
-    let start = config.run.start_network.as_deref();
     if reader.best_network()?.is_some() {
-        if let Some(start) = start {
+        if let Some(start) = &start {
             info!(passed_over = %start.display(), "the run goes on with its own network; another one is for a new run");
         }
     } else {
-        let from = start.map_or("random weights".into(), |file| file.display().to_string());
+        let from = start.as_ref().map_or("random weights".into(), |file| file.display().to_string());
         info!(from, "new run: making network 1, generation 0");
-        first_network(&files, &shape, store.run().seed, start, &durable).context("make the first network")?;
+        first_network(&files, &shape, store.run().seed, start.as_deref(), &durable)
+            .context("make the first network")?;
     }
     let best = Arc::new(take_up_best(&files, &reader, &shape)?);
     let replay = Arc::new(fill_replay(config, encoding, &store, &reader)?);
@@ -157,9 +160,8 @@ fn take_up<E: Encoding>(config: &LearnerConfig, encoding: &E, stop: &Cancellatio
 }
 
 /// Refuses a network that is not there, if the run is new: one that exists has its own.
-fn check_start_network(config: &LearnerConfig, files: &RunFiles) -> anyhow::Result<()> {
-    let missing = config.run.start_network.as_ref().filter(|file| !file.is_file());
-    match missing {
+fn check_start_network(start: Option<&Path>, files: &RunFiles) -> anyhow::Result<()> {
+    match start.filter(|file| !file.is_file()) {
         Some(file) if !files.dir().join(DATABASE_FILE).is_file() => {
             let file = file.display();
             Err(UsageError(format!(

@@ -122,9 +122,8 @@ fn wrong_usage_is_told_in_a_line() {
     let nothing = dir.path().join("nothing.uhp");
     std::fs::write(&nothing, "\n").expect("a file");
     let missing = dir.path().join("missing");
-    let cases: [(Vec<&str>, i32, &str); 5] = [
+    let cases: [(Vec<&str>, i32, &str); 4] = [
         (vec!["pretrain"], 64, "name the games to learn from"),
-        (vec!["pretrain", "--preset", "chess"], 64, "--preset chess: there are hive-cpu"),
         (vec!["pretrain", "--set", "pretrain.epochs=0"], 64, "pretrain.epochs: 0 is below 1"),
         (vec!["pretrain", "--games", missing.to_str().expect("a path")], 1, "missing"),
         (vec!["pretrain", "--games", nothing.to_str().expect("a path")], 1, "games: none to learn from"),
@@ -139,6 +138,14 @@ fn wrong_usage_is_told_in_a_line() {
         let last = log.lines().last().unwrap_or_default();
         assert_eq!(output.status.code(), Some(code), "{arguments:?}: {log}");
         assert!(last.starts_with("learner: ") && last.contains(named), "{arguments:?}: {log}");
+        let leaves_nothing = named != "games: none to learn from";
+        assert_eq!(dir.path().join("out").exists(), !leaves_nothing, "{arguments:?}");
+    }
+    for command in [vec!["--preset", "chess"], vec!["pretrain", "--preset", "chess"]] {
+        let output = Command::new(env!("CARGO_BIN_EXE_learner")).args(&command).output().expect("run the learner");
+        let log = log_of(&output);
+        assert_eq!(output.status.code(), Some(64), "{command:?}: {log}");
+        assert!(log.contains("[possible values: hive-cpu, hive-4090, hive-original, dama-cpu, tictactoe]"), "{log}");
     }
 }
 
@@ -190,9 +197,8 @@ fn a_run_starts_from_what_was_learned_and_then_keeps_its_own() {
     let mut system = System::new(&[]);
     let mut start = |more: &[&str]| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_learner"));
-        command.arg("--config").arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("../config/hive-cpu.toml"));
-        command.arg("--run-dir").arg(&run_dir).args(["--listen", "127.0.0.1:0", "--resume"]).arg(&network);
-        command.args(more);
+        command.args(["--preset", "hive-cpu", "--listen", "127.0.0.1:0", "--run-dir"]).arg(&run_dir);
+        command.arg("--resume").arg(&folder).args(more);
         system.start("learner", command)
     };
     let (status, log) = start(&[]).wait_for_end();
@@ -205,4 +211,20 @@ fn a_run_starts_from_what_was_learned_and_then_keeps_its_own() {
     let taken_up = std::fs::read(run_dir.join("networks/network-000001.safetensors")).expect("network 1");
     assert!(taken_up == std::fs::read(&network).expect("the network"), "byte for byte");
     start(&shape).wait_for("the run goes on with its own network");
+}
+
+#[test]
+fn a_run_whose_network_is_not_there_begins_nothing() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let run_dir = dir.path().join("run");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_learner"));
+    command.args(["--preset", "tictactoe", "--listen", "127.0.0.1:0", "--run-dir"]).arg(&run_dir);
+    let output = run({
+        command.arg("--resume").arg(dir.path());
+        command
+    });
+    let log = log_of(&output);
+    let last = log.lines().last().unwrap_or_default();
+    assert_eq!((output.status.code(), run_dir.exists()), (Some(64), false), "{log}");
+    assert!(last.starts_with("learner: run.start_network: there is no file "), "{log}");
 }

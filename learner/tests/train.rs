@@ -230,6 +230,7 @@ fn what_cannot_be_learned_from_is_told_in_a_line() {
     let preset = Path::new(env!("CARGO_MANIFEST_DIR")).join("../config/tictactoe.toml");
     let no_data = complaint(train_tictactoe(&preset, &folder, 1, &[]), 1);
     assert!(no_data.contains("tictactoe.toml: not a data set"), "{no_data}");
+    assert!(!folder.exists(), "what cannot begin leaves nothing behind");
     let unsearched = dir.path().join("unsearched.samples");
     let mut games = DataSet::open(&data).and_then(|mut data| data.next_games()).expect("read").expect("a block");
     let mut writer = DataSetWriter::create(&unsearched, &common::encoding().spec()).expect("a file");

@@ -70,6 +70,8 @@ fn every_damaged_file_is_refused_by_name() {
         fs::write(&path, &good[..length]).unwrap();
         assert!(matches!(Network::shape_of(&path), Err(NetError::Corrupt { .. })), "cut to {length}");
     }
+    fs::write(&path, "# A text, longer than a header's length").unwrap();
+    assert!(Network::shape_of(&path).unwrap_err().to_string().ends_with("it is no .safetensors file"));
     // One bit anywhere, header or numbers.
     for place in (0..good.len()).step_by(good.len() / 400) {
         let mut bad = good.clone();

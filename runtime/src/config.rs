@@ -233,7 +233,8 @@ fn describe_in<Raw: DeserializeOwned>(tree: &Table, cause: &Cause) -> String {
     match reason.split_once("enum ") {
         // Who reads the tree as TOML is told which values there are.
         Some((before, after)) if after.contains("does not have variant constructor") => {
-            let values = read::<toml::Value>(tree).ok().and_then(|plain| Raw::deserialize(plain).err());
+            let error = read::<toml::Value>(tree).ok().and_then(|plain| Raw::deserialize(plain).err());
+            let values = error.filter(|error| error.message().starts_with("unknown variant"));
             values.map_or_else(|| reason.clone(), |error| format!("{before}{}", error.message()))
         }
         Some((before, _)) if before.ends_with("expected internally tagged ") => {

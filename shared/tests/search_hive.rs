@@ -35,6 +35,7 @@ fn the_winning_move_of_every_golden_game_is_found() {
     for mut game in golden_games() {
         let hive = Hive::new(HiveRules { game_type: game.game_type, ply_limit: 1000, ..HiveRules::default() });
         let last = game.moves.pop().expect("a game has moves");
+        game.turn = None;
         let (position, _) = game.replay(&hive).expect("a legal game");
         let winner = hive.side_to_move(&position);
         let last = hive.parse_move(&position, &last).expect("a legal move");

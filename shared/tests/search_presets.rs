@@ -153,6 +153,7 @@ fn the_winning_move_of_every_golden_game_of_hive_is_found() {
         let rules = HiveRules { game_type: game.game_type, ply_limit: 1000, ..HiveRules::default() };
         let hive = Hive::new(rules);
         let last = game.moves.pop().expect("a game has moves");
+        game.turn = None;
         let (position, _) = game.replay(&hive).expect("a legal game");
         let winner = hive.side_to_move(&position);
         let last = hive.parse_move(&position, &last).expect("a legal move");

@@ -19,6 +19,5 @@ pub fn run(options: &Options, out: &mut dyn Write) -> anyhow::Result<()> {
     let hive =
         Hive::new(HiveRules { game_type, ply_limit: u32::MAX, repetition_draw: true, queen_first_allowed: false });
     let (position, moves) = game.replay(&hive).map_err(wrong_position)?;
-    game.check_turn(position.ply()).map_err(wrong_position)?;
     analyse(&hive, &position, &format_game(&hive, &moves), options, out)
 }

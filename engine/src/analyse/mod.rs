@@ -154,6 +154,8 @@ mod tests {
             analysis(&["--game", "hive", "--position", position, "--simulations", "50", "--moves", "3"]).unwrap();
         assert!(shown.starts_with(&format!("{position}\nvalue +0.000 for White after 50 simulations")), "{shown}");
         assert_eq!(shown.lines().count(), 3 + 3 + 1, "{shown}");
+        let error = analysis(&["--game", "hive", "--position", &position.replace("[2]", "[3]")]).unwrap_err();
+        assert_eq!(error.to_string(), "--position: turn White[3] is claimed after moves that lead to White[2]");
     }
 
     #[test]

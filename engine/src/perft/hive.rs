@@ -29,7 +29,6 @@ pub fn open(options: &Options) -> anyhow::Result<Box<dyn Counted>> {
     let game: GameString = text.parse().map_err(wrong_position)?;
     let hive = hive(options.start.game_type.unwrap_or(game.game_type));
     let (position, _) = game.replay(&hive).map_err(wrong_position).context("read the position")?;
-    game.check_turn(position.ply()).map_err(wrong_position)?;
     Ok(Box::new(Start { hive, position }))
 }
 

@@ -91,7 +91,6 @@ impl Session {
             queen_first_allowed: false,
         });
         let (position, moves) = game.replay(&hive)?;
-        game.check_turn(position.ply())?;
         self.search = None;
         Ok(self.game.insert(Played { hive, position, moves }).text())
     }

@@ -102,7 +102,8 @@ impl<G: MatchGame> Hall<G> {
                         tell_forfeit(&game);
                         let place = finished.partition_point(|other| other.planned.index < game.planned.index);
                         finished.insert(place, game);
-                        keep(&finished)
+                        // What could not be kept once is not tried again.
+                        if failure.is_none() { keep(&finished) } else { Ok(()) }
                     }
                     Ok(Err(error)) => Err(error),
                     Err(RecvTimeoutError::Timeout) => Ok(()),

@@ -1,23 +1,23 @@
 //! The flags that both commands have, and how a command starts.
 
 use anyhow::Context;
-use runtime::config::{ConfigArgs, Sources, to_toml};
+use runtime::config::{ConfigArgs, Preset, Sources, to_toml};
 use runtime::exit::UsageError;
 use runtime::{exit, logging, shutdown};
 use tokio_util::sync::CancellationToken;
 
 use super::kind::Kind;
 use crate::config::LearnerConfig;
-use crate::presets::preset;
+use crate::presets;
 
 /// How to learn.
 #[derive(Debug, Clone, clap::Args)]
 pub(super) struct OfflineArgs {
     #[command(flatten)]
     config: ConfigArgs,
-    /// Settings to train with, by name: hive-cpu, hive-4090, ...; keys of --config and --set go above them.
-    #[arg(long, value_name = "NAME")]
-    preset: Option<String>,
+    /// Settings that the program carries with it; keys of --config and --set go above them.
+    #[arg(long, value_name = "NAME", value_parser = presets::parser())]
+    preset: Option<Preset>,
     /// Times that every game is learned from, at most (pretrain.epochs, offline.epochs).
     #[arg(long, value_name = "N")]
     epochs: Option<u32>,
@@ -63,8 +63,7 @@ impl OfflineArgs {
         let epochs = self.epochs.map(|epochs| (format!("{}.epochs", kind.section()), epochs.to_string()));
         let log_format = self.log_format.as_ref().map(|format| ("log.format".to_owned(), format!("{format:?}")));
         config.overrides.extend(epochs.into_iter().chain(log_format));
-        let preset = self.preset.as_deref().map(preset).transpose()?;
-        Ok(Sources { preset, ..Sources::new("learner", &config) })
+        Ok(Sources { preset: self.preset, ..Sources::new("learner", &config) })
     }
 }
 

@@ -1,5 +1,7 @@
 //! The two ways to learn without self-play, and what they are called.
 
+use std::path::{Path, PathBuf};
+
 use super::settings::OfflineConfig;
 use crate::config::LearnerConfig;
 
@@ -66,4 +68,11 @@ impl Kind {
             Self::DataSets => "trained.safetensors",
         }
     }
+}
+
+/// Returns the network that a path means: of the folder of a training, its result.
+#[must_use]
+pub fn network_of(path: &Path) -> PathBuf {
+    let results = [Kind::People, Kind::DataSets].map(|kind| path.join(kind.result()));
+    results.into_iter().find(|file| file.is_file()).unwrap_or_else(|| path.to_owned())
 }

@@ -16,6 +16,7 @@ mod session;
 mod settings;
 mod train;
 
+pub use kind::network_of;
 pub use measure::measure;
 pub use pretrain::{PretrainArgs, pretrain};
 pub use screen::percent;

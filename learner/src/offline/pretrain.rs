@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use anyhow::Context;
 use tracing::{info, warn};
 
 use super::args::{OfflineArgs, Started};
@@ -43,9 +44,12 @@ pub fn pretrain(args: &PretrainArgs) -> anyhow::Result<()> {
     let Some(started) = args.how.start(Kind::People, !paths.is_empty())? else { return Ok(()) };
     let Started { config, stop, .. } = &started;
     let encoding = encoding_of(&config.game)?;
-    let read = read_games(&paths, ReadSettings { threads: args.read_threads, ..ReadSettings::default() })?;
-    // Only now: a wrong path leaves no folder behind.
+    // Before the folder is made: a wrong path leaves none behind.
+    paths
+        .iter()
+        .try_for_each(|path| path.metadata().map(drop).with_context(|| format!("games: {}", path.display())))?;
     let folder = Folder::open(&args.checkpoint_dir, Kind::People)?;
+    let read = read_games(&paths, ReadSettings { threads: args.read_threads, ..ReadSettings::default() })?;
     tell_dropped(&read, &folder)?;
     let split = Split { seed: config.pretrain.seed, held_out_share: config.pretrain.held_out_share };
     let sets = make_sets(&encoding, &read.games, SetSettings { split, decided_only: false });

@@ -24,7 +24,7 @@ pub(super) struct Repetitions<K> {
 #[derive(Debug, Default)]
 struct Table {
     links: Vec<Link>,
-    /// The last key of each bucket, or [`NONE`]; a power of two of them once there is a key.
+    /// The last key of each bucket, or [`NONE`]; a power of two of them once a key was looked for.
     buckets: Vec<u32>,
 }
 

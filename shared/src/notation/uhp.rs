@@ -181,7 +181,7 @@ impl GameString {
     /// Plays the moves from the start. Returns the position and the moves.
     ///
     /// # Errors
-    /// [`GameStringError`] for a game of another type or a move that is not legal.
+    /// [`GameStringError`] for a game of another type, a move that is not legal, or another turn than the moves lead to.
     pub fn replay(&self, hive: &Hive) -> Result<(Position, Vec<Move>), GameStringError> {
         let expected = hive.rules().game_type;
         if expected != self.game_type {
@@ -194,6 +194,7 @@ impl GameString {
             hive.play(&mut position, mv);
             moves.push(mv);
         }
+        self.check_turn(position.ply())?;
         Ok((position, moves))
     }
 

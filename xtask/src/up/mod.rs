@@ -8,6 +8,7 @@ mod plan;
 mod progress;
 mod screen;
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -41,23 +42,22 @@ pub struct UpArguments {
     preset: String,
     /// Where the run is kept. Started again with the same folder, it goes on.
     #[arg(long, default_value = "run")]
-    run_dir: std::path::PathBuf,
+    run_dir: PathBuf,
     /// Stop after this many iterations, counted from this start.
     #[arg(long)]
     iterations: Option<u32>,
     /// Number of actor processes; by default as many as keep the cores busy.
     #[arg(long)]
     actors: Option<usize>,
-    /// Network that a new run starts from: `pretrained`, the result of `learner pretrain`, or a file.
-    #[arg(long, value_name = "NAME|FILE")]
-    resume: Option<String>,
+    /// Network that a new run starts from: a file, or the folder of a training: `pretrained` of `learner pretrain`.
+    #[arg(long, value_name = "FILE|DIR")]
+    resume: Option<std::path::PathBuf>,
 }
 
 /// Builds, starts, watches and stops everything.
 pub fn up(workspace: &Workspace, arguments: &UpArguments) -> Result<ExitCode> {
     let preset = plan::preset_file(workspace.root(), &arguments.preset)?;
-    let resume = arguments.resume.as_deref().map(plan::resume_file);
-    plan::check_resume(resume.as_deref(), &arguments.run_dir)?;
+    plan::check_resume(arguments.resume.as_deref(), &arguments.run_dir)?;
     let libtorch = libtorch::ensure(libtorch::Flavour::of_this_machine())?;
     let mut build = workspace.cargo_with(&libtorch);
     build.args(["build", "--release"]);
@@ -66,7 +66,7 @@ pub fn up(workspace: &Workspace, arguments: &UpArguments) -> Result<ExitCode> {
     }
     run(&mut build).context("build the programs")?;
 
-    let plan = Plan::new(workspace, arguments, (preset, resume), libtorch)?;
+    let plan = Plan::new(workspace, arguments, preset, libtorch)?;
     let signals = count_signals()?;
     let (sender, lines) = sync_channel(LINE_QUEUE_CAPACITY);
     let screen = Screen::new(plan.name_width());

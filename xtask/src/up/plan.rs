@@ -14,8 +14,6 @@ use crate::workspace::{Workspace, library_path};
 const USUAL_PORT: u16 = 50_051;
 /// More processes than this gain nothing: an actor has as many threads as it is told.
 const ACTOR_COUNT_MAX: usize = 4;
-/// The name that stands for the result of `learner pretrain`.
-const PRETRAINED: &str = "pretrained";
 /// The store of a run in its folder.
 const DATABASE_FILE: &str = "alveare.db";
 /// Files beside the presets that are none.
@@ -38,19 +36,14 @@ pub struct Plan {
 
 impl Plan {
     /// Chooses a port and shares out the cores.
-    pub fn new(
-        workspace: &Workspace,
-        arguments: &UpArguments,
-        (preset, resume): (PathBuf, Option<PathBuf>),
-        libtorch: PathBuf,
-    ) -> Result<Self> {
+    pub fn new(workspace: &Workspace, arguments: &UpArguments, preset: PathBuf, libtorch: PathBuf) -> Result<Self> {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         let (actor_count, threads_per_actor) = share_cores(cores, arguments.actors);
         fs::create_dir_all(&arguments.run_dir).with_context(|| format!("create {}", arguments.run_dir.display()))?;
         Ok(Self {
             preset,
             run_dir: arguments.run_dir.clone(),
-            resume,
+            resume: arguments.resume.clone(),
             iterations: arguments.iterations,
             address: format!("127.0.0.1:{}", free_port()?),
             actor_count,
@@ -125,16 +118,11 @@ pub fn preset_file(root: &Path, preset: &str) -> Result<PathBuf> {
     bail!("there is no preset {preset:?}; there are: {}", names.join(", "))
 }
 
-/// The network that `--resume` names: `pretrained` is where `learner pretrain` leaves its own.
-pub fn resume_file(resume: &str) -> PathBuf {
-    PathBuf::from(if resume == PRETRAINED { "pretrained/pretrained.safetensors" } else { resume })
-}
-
 /// Refuses a network that is not there, before minutes of building. A run that exists needs none.
 pub fn check_resume(resume: Option<&Path>, run_dir: &Path) -> Result<()> {
     match resume {
-        Some(file) if !file.is_file() && !run_dir.join(DATABASE_FILE).is_file() => {
-            bail!("--resume: there is no {}: make it with `learner pretrain`, or name another file", file.display())
+        Some(path) if !path.exists() && !run_dir.join(DATABASE_FILE).is_file() => {
+            bail!("--resume: there is no {}: make it with `learner pretrain`, or name another", path.display())
         }
         _ => Ok(()),
     }
@@ -180,7 +168,6 @@ mod tests {
 
     #[test]
     fn a_new_run_wants_the_network_it_is_to_start_from() {
-        assert_eq!(resume_file("other/network.safetensors"), Path::new("other/network.safetensors"));
         let run_dir = tempfile::tempdir().unwrap();
         let network = run_dir.path().join("n.safetensors");
         let check = || check_resume(Some(&network), run_dir.path());
@@ -199,7 +186,7 @@ mod tests {
         let plan = Plan {
             preset: "p.toml".into(),
             run_dir: "run".into(),
-            resume: Some(resume_file("pretrained")),
+            resume: Some("pretrained".into()),
             iterations: Some(2),
             address: "127.0.0.1:1".to_owned(),
             actor_count: 2,
@@ -222,7 +209,7 @@ mod tests {
                 "--iterations",
                 "2",
                 "--resume",
-                "pretrained/pretrained.safetensors"
+                "pretrained"
             ]
         );
         assert_eq!(programs[1].arguments, ["--learner", "http://127.0.0.1:1", "--threads", "3"]);

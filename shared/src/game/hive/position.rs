@@ -35,7 +35,7 @@ pub struct Position {
     ply: u32,
     /// Sum of the hashes of the pieces relative to the reference cell; 0 while no queen is on the board.
     piece_sum: u64,
-    /// Since the last placement, which cannot be undone.
+    /// The positions since the last placement, which cannot be undone.
     pub(super) history: Repetitions<u64>,
 }
 

@@ -42,7 +42,7 @@ pub(super) enum End {
     Leaf,
     /// Where the result is known.
     Known(Value),
-    /// At a node on which another thread, or another leaf of this one, is at work.
+    /// At a node on which another thread, or another leaf of this one, is at work; or at a root that has just been proven.
     Busy,
 }
 
@@ -104,8 +104,8 @@ impl<G: Game> Descent<G> {
         }
     }
 
-    /// Ends at a node whose result is known. If that is the root, another thread has just ended the search: a simulation
-    /// that went nowhere is none.
+    /// Ends at a node whose result is known. If that is the root, the search has just been ended: a simulation that went
+    /// nowhere is none.
     fn end_at_proof(&self, value: Value) -> End {
         if self.path.len() > 1 { End::Known(value) } else { End::Busy }
     }
