@@ -209,6 +209,27 @@ impl Drop for Killed {
 }
 
 #[test]
+fn a_match_does_not_write_over_what_it_needs() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("best.safetensors");
+    std::fs::write(&file, "weights").unwrap();
+    let (file, run_dir) = (file.to_str().unwrap(), folder.path().to_str().unwrap());
+    let database = format!("{run_dir}/alveare.db");
+    for arguments in
+        [&["random", file, "--out", file][..], &["random", "mcts:2", "--run-dir", run_dir, "--out", &database]]
+    {
+        let (code, error) = fail(&[arguments, &["--games", "2"]].concat());
+        assert_eq!((code, error.contains(" is a file that the match needs")), (Some(64), true), "{error}");
+    }
+    assert_eq!(std::fs::read_to_string(file).unwrap(), "weights");
+    let games = folder.path().join("games.uhp");
+    let other = File::create(&games).unwrap();
+    other.lock().unwrap();
+    let (code, error) = fail(&["random", "random", "--games", "2", "--out", games.to_str().unwrap()]);
+    assert_eq!((code, error.contains("is written by another match")), (Some(64), true), "{error}");
+}
+
+#[test]
 fn a_full_disk_ends_the_match() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("games.uhp");

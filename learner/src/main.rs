@@ -18,6 +18,7 @@ use tracing::info;
 #[derive(Debug, Parser)]
 #[command(
     version,
+    args_conflicts_with_subcommands = true,
     after_help = "Examples:\n  \
         learner --preset hive-cpu --run-dir run                    start a run, or go on with it\n  \
         learner --preset hive-4090 --set run.seed=7                change single keys\n  \

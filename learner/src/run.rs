@@ -133,13 +133,13 @@ fn take_up<E: Encoding>(config: &LearnerConfig, encoding: &E, stop: &Cancellatio
     // Before anything is made: a network or games that are not there must not leave half a run behind.
     let files = RunFiles::new(&config.run.dir);
     let start = config.run.start_network.as_deref().map(network_of);
-    check_start_network(start.as_deref(), &files)?;
+    let shape = NetworkShape::new(encoding, config.network);
+    check_start_network(start.as_deref(), &files, &shape)?;
     let human_games = HumanGames::read(config)?;
     files.create().with_context(|| format!("create {}", files.dir().display()))?;
     check_not_orphaned(&files)?;
     let store = Arc::new(Store::open(files.dir(), &run_row(config)?).context("open the store")?);
     let durable = DurableStore::new(Arc::clone(&store), stop.clone());
-    let shape = NetworkShape::new(encoding, config.network);
     let reader = store.reader()?;
     if reader.best_network()?.is_some() {
         if let Some(start) = &start {
@@ -159,18 +159,17 @@ fn take_up<E: Encoding>(config: &LearnerConfig, encoding: &E, stop: &Cancellatio
     Ok(TakenUp { files, shape, store: durable, replay, human_games, registry, best })
 }
 
-/// Refuses a network that is not there, if the run is new: one that exists has its own.
-fn check_start_network(start: Option<&Path>, files: &RunFiles) -> anyhow::Result<()> {
-    match start.filter(|file| !file.is_file()) {
-        Some(file) if !files.dir().join(DATABASE_FILE).is_file() => {
-            let file = file.display();
-            Err(UsageError(format!(
-                "run.start_network: there is no file {file}: name one, or make it with `learner pretrain`"
-            ))
-            .into())
-        }
-        _ => Ok(()),
+/// Refuses a network that is not there or has another shape, if the run is new: one that exists has its own.
+fn check_start_network(start: Option<&Path>, files: &RunFiles, wanted: &NetworkShape) -> anyhow::Result<()> {
+    let Some(file) = start.filter(|_| !files.dir().join(DATABASE_FILE).is_file()) else { return Ok(()) };
+    let shown = file.display();
+    if !file.is_file() {
+        let hint = "name one, or make it with `learner pretrain`";
+        return Err(UsageError(format!("run.start_network: there is no file {shown}: {hint}")).into());
     }
+    let found = net::Network::shape_of(file).context("run.start_network")?;
+    anyhow::ensure!(found == *wanted, "run.start_network: {shown} has {found}, the settings want {wanted}");
+    Ok(())
 }
 
 /// Refuses networks without their database: a new run would write over them.

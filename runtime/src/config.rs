@@ -240,7 +240,17 @@ fn describe_in<Raw: DeserializeOwned>(tree: &Table, cause: &Cause) -> String {
         Some((before, _)) if before.ends_with("expected internally tagged ") => {
             format!("{}a table", before.trim_end_matches("internally tagged "))
         }
-        _ => reason.replace("expected a duration", "expected a duration such as \"60s\""),
+        _ => explained(&reason),
+    }
+}
+
+/// Puts what a person writes in place of what the program calls it.
+fn explained(reason: &str) -> String {
+    match reason.split_once("expected struct ") {
+        Some((before, _)) => format!("{before}expected a table"),
+        None => reason
+            .replace("expected a duration", "expected a duration such as \"60s\"")
+            .replace("invalid socket address syntax", "expected an address such as 127.0.0.1:50051"),
     }
 }
 

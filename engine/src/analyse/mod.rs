@@ -59,15 +59,16 @@ fn analyse<G: Shown>(
     options: &Options,
     out: &mut dyn Write,
 ) -> anyhow::Result<()> {
-    writeln!(out, "{heading}")?;
-    if let Some(outcome) = game.outcome(position) {
-        return writeln!(out, "the game is over: {outcome:?}").context("print the result");
-    }
     let time = options
         .time
         .map(|time| Duration::try_from_secs_f64(time).map_err(|error| UsageError(format!("--time: {error}"))));
     let time = time.transpose()?;
     let (player, preset) = (options.player.player::<G>()?, options.player.preset);
+    // Only now: with a GPU the network starts the program anew.
+    writeln!(out, "{heading}")?;
+    if let Some(outcome) = game.outcome(position) {
+        return writeln!(out, "the game is over: {outcome:?}").context("print the result");
+    }
     player.set_threads(options.threads);
     let evaluator = player.evaluator(preset);
     let mut settings = Settings::of_preset(preset);

@@ -43,7 +43,14 @@ impl Facts {
     /// Returns whether the line claims nothing that is checked.
     fn is_empty(&self) -> bool {
         let Self { id: _, fen: _, quiet: _, moves, legal, n_moves, results, illegal, after, over, steps } = self;
-        let lists = [moves.is_some(), legal.is_some(), illegal.is_some(), after.is_some(), steps.is_some()];
+        // No legal move is a claim; no illegal one, and nothing that comes after, is none.
+        let lists = [
+            moves.is_some(),
+            legal.is_some(),
+            illegal.as_ref().is_some_and(|texts| !texts.is_empty()),
+            after.as_ref().is_some_and(|positions| !positions.is_empty()),
+            steps.as_ref().is_some_and(|steps| !steps.is_empty()),
+        ];
         lists == [false; 5] && (n_moves, results, over) == (&None, &None, &None)
     }
 }
@@ -82,6 +89,9 @@ fn check(facts: &Facts) -> Result<(), String> {
         return Err("none of moves, legal, n_moves, results, illegal, after, over, steps".to_owned());
     }
     let read = fen::read(&facts.fen).map_err(|error| error.to_string())?;
+    if facts.quiet > Dama::QUIET_PLY_LIMIT {
+        return Err(format!("quiet: {} is above {}", facts.quiet, Dama::QUIET_PLY_LIMIT));
+    }
     let position = Position::new(*read.board(), read.side_to_move(), facts.quiet);
     let ways = ways(&position);
     let listed = facts.moves.as_ref().map(|moves| moves.iter().map(|facts| facts.text.clone()).collect());
@@ -198,6 +208,7 @@ mod tests {
             (format!(r#""moves":[{mv}]"#), "missing [], extra [21-17, 21-18]"),
             (r#""results":9"#.to_owned(), "number of results: 3, expected 9"),
             (r#""n_moves":9"#.to_owned(), "number of ways to move: 3, expected 9"),
+            (r#""steps":[],"illegal":[]"#.to_owned(), "none of moves, legal, n_moves"),
             (r#""legl":["21-17"]"#.to_owned(), "none of moves, legal, n_moves"),
             (r#""over":"1-0""#.to_owned(), "result: None, expected Some(\"1-0\")"),
             (r#""illegal":["21-17","21-18"]"#.to_owned(), "21-17 is legal"),

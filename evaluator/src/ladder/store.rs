@@ -1,6 +1,6 @@
 //! The ladder's tables in the store of a run (`docs/store.md`). The learner may have it open meanwhile.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::Context;
@@ -59,6 +59,12 @@ pub struct StoredMatch {
 pub struct LadderStore(Connection);
 
 impl LadderStore {
+    /// Returns where the store in `run_dir` lies.
+    #[must_use]
+    pub fn file(run_dir: &Path) -> PathBuf {
+        run_dir.join(DATABASE_FILE)
+    }
+
     /// Opens the store in `run_dir`, which must be there, and makes the tables if need be.
     ///
     /// # Errors
@@ -66,7 +72,7 @@ impl LadderStore {
     pub fn open(run_dir: &Path) -> anyhow::Result<Self> {
         let shown = run_dir.display();
         anyhow::ensure!(run_dir.is_dir(), "--run-dir: there is no folder {shown}");
-        let opened = Connection::open(run_dir.join(DATABASE_FILE)).and_then(|connection| {
+        let opened = Connection::open(Self::file(run_dir)).and_then(|connection| {
             connection.busy_timeout(BUSY_WAIT)?;
             connection.execute_batch(TABLES)?;
             Ok(Self(connection))
@@ -79,7 +85,7 @@ impl LadderStore {
     /// # Errors
     /// In one line, what is missing or what the database says.
     pub fn open_to_read(run_dir: &Path) -> anyhow::Result<Option<Self>> {
-        let file = run_dir.join(DATABASE_FILE);
+        let file = Self::file(run_dir);
         anyhow::ensure!(file.is_file(), "--run-dir: there is no {}", file.display());
         let opened = Connection::open_with_flags(&file, OpenFlags::SQLITE_OPEN_READ_ONLY).and_then(|connection| {
             connection.busy_timeout(BUSY_WAIT)?;

@@ -1,11 +1,12 @@
 //! The games of a match as files: UHP GameStrings, one a line, or PDN, and beside them a table of who played and how it
 //! ended.
 
-use std::fs::File;
+use std::fs::{File, TryLockError};
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
+use runtime::exit::UsageError;
 use shared::game::{Game, Outcome, Side, Value};
 
 use super::game::MatchGame;
@@ -22,10 +23,11 @@ impl GamesFile {
     /// Makes `path` and `path.tsv`, or opens them: what they hold is kept until there are games to write.
     ///
     /// # Errors
-    /// What the system says.
-    pub fn create(path: &Path) -> anyhow::Result<Self> {
+    /// [`UsageError`] if one of them is a file that the match needs, or another match writes it; what the system says.
+    pub fn create(path: &Path, needed: &[PathBuf]) -> anyhow::Result<Self> {
         let mut table = path.as_os_str().to_owned();
         table.push(".tsv");
+        let create = |path: &Path| create(path, needed);
         Ok(Self { games: create(path)?, table: create(&PathBuf::from(table))?, written_count: 0 })
     }
 
@@ -42,8 +44,8 @@ impl GamesFile {
         finished: &[FinishedGame<G>],
     ) -> anyhow::Result<()> {
         let is_next = |(place, game): &(usize, &FinishedGame<G>)| game.planned.index == *place;
-        let end = finished.iter().enumerate().take_while(is_next).count();
-        self.write_all(rules, names, &finished[..end])
+        let next_count = finished.iter().enumerate().skip(self.written_count).take_while(is_next).count();
+        self.write_all(rules, names, &finished[..self.written_count + next_count])
     }
 
     /// Writes all finished games, which are in their order, that have not been written.
@@ -65,8 +67,8 @@ impl GamesFile {
         }
         for game in new {
             self.write(rules, names, game).context("--out: write a game")?;
+            self.written_count += 1;
         }
-        self.written_count = finished.len();
         Ok(())
     }
 
@@ -89,9 +91,20 @@ impl GamesFile {
     }
 }
 
-fn create(path: &Path) -> anyhow::Result<BufWriter<File>> {
+fn create(path: &Path, needed: &[PathBuf]) -> anyhow::Result<BufWriter<File>> {
+    let shown = path.display();
+    let is_needed = |file: &PathBuf| path.canonicalize().is_ok_and(|own| file.canonicalize().is_ok_and(|it| it == own));
+    if needed.iter().any(is_needed) {
+        return Err(UsageError(format!("--out: {shown} is a file that the match needs: choose another")).into());
+    }
     let opened = File::options().write(true).create(true).truncate(false).open(path);
-    opened.map(BufWriter::new).with_context(|| format!("--out: create {}", path.display()))
+    let file = opened.with_context(|| format!("--out: create {shown}"))?;
+    if file.metadata().is_ok_and(|metadata| metadata.is_file())
+        && matches!(file.try_lock(), Err(TryLockError::WouldBlock))
+    {
+        return Err(UsageError(format!("--out: {shown} is written by another match: choose another")).into());
+    }
+    Ok(BufWriter::new(file))
 }
 
 /// Returns the names of White and Black.

@@ -29,6 +29,7 @@ use crate::ladder::{LadderStore, StoredMatch};
 use game::{ChosenGame, MatchGame};
 use games_file::GamesFile;
 use hall::Hall;
+use player::Player;
 use result::MatchResult;
 
 pub use options::PlayOptions;
@@ -94,8 +95,10 @@ fn play_game<G: MatchGame>(
     let log = logging::LogSettings { filter: options.log.clone(), ..logging::LogSettings::default() };
     logging::init(&log).map_err(|error| UsageError(format!("--log: {error}")))?;
     // Opened before the first game: what cannot be written is told now.
-    let mut out = options.out.as_deref().map(GamesFile::create).transpose()?;
     let ladder = run_dir.map(LadderStore::open).transpose()?;
+    let mut needed: Vec<PathBuf> = players.iter().filter_map(Player::network_file).map(Path::to_owned).collect();
+    needed.extend(run_dir.map(LadderStore::file));
+    let mut out = options.out.as_deref().map(|file| GamesFile::create(file, &needed)).transpose()?;
     let tokio = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
     let stop = tokio.block_on(async { shutdown::on_signals() }).context("listen for signals")?;
     let games = plan::plan(game, options.games as usize, options.opening_plies, options.seed)?;
