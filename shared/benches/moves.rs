@@ -31,6 +31,7 @@ fn midgames() -> Vec<Midgame> {
         let game: GameString = line.parse().expect("a game string");
         for ply in [20, 30, 40, 50].into_iter().filter(|ply| *ply < game.moves.len()) {
             let mut game = game.clone();
+            (game.turn, game.state) = (None, None);
             game.moves.truncate(ply);
             // Games that open with a queen are left out.
             let Ok((position, _)) = game.replay(&hive) else { continue };

@@ -38,6 +38,7 @@ fn midgames() -> Vec<Position> {
     let positions = rows.filter(|row| row.gametype == "Base+MLP").filter_map(|row| {
         let mut game: GameString = row.game.parse().expect("a game string");
         let is_long = game.moves.len() > 2 * MIDGAME_PLY;
+        (game.turn, game.state) = (None, None);
         game.moves.truncate(MIDGAME_PLY);
         is_long.then(|| game.replay(&hive()).expect("a legal game").0)
     });
