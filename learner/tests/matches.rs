@@ -109,7 +109,8 @@ fn a_file_that_is_no_network_for_the_game_ends_the_match_with_one_line() {
     assert!(last_line(&output).contains(&format!("network {file}: not one for Hive")), "{}", last_line(&output));
     let hive = network(&folder.path().join("hive.safetensors"), 1);
     let output = play(&[&hive, "random", "--game", "dama"]);
-    let expected = format!("evaluator: network {hive}: not one for Italian draughts");
+    let expected =
+        format!("evaluator: network {hive}: not one for Italian draughts but for Base+MLP: --game says what is played");
     assert_eq!((output.status.code(), last_line(&output)), (Some(1), expected));
     std::fs::write(&path, "no network").unwrap();
     let output = play(&["random", &file]);

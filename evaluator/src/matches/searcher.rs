@@ -48,7 +48,9 @@ impl<G: Shown> NetworkEyes<G> {
     /// # Errors
     /// If the network plays another game.
     pub fn new(game: &G, asker: Asker) -> anyhow::Result<Self> {
-        let view = G::view_of(asker.spec()).with_context(|| format!("not one for {}", G::NAME))?;
+        let spec = asker.spec();
+        let other = || format!("not one for {} but for {}: --game says what is played", G::NAME, spec.type_name());
+        let view = G::view_of(spec).with_context(other)?;
         let (batch, packed, policy_indices) = (LeafBatchBuilder::default(), vec![], vec![]);
         Ok(Self { encoding: game.encoding(view), asker, batch, packed, policy_indices })
     }

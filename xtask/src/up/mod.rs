@@ -49,9 +49,9 @@ pub struct UpArguments {
     /// Number of actor processes; by default as many as keep the cores busy.
     #[arg(long)]
     actors: Option<usize>,
-    /// Network that a new run starts from: a file, or the folder of a training: `pretrained` of `learner pretrain`.
+    /// Network that a new run starts from: a file, or the folder of `learner pretrain` or `learner train`.
     #[arg(long, value_name = "FILE|DIR")]
-    resume: Option<std::path::PathBuf>,
+    resume: Option<PathBuf>,
 }
 
 /// Builds, starts, watches and stops everything.
