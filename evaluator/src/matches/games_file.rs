@@ -32,8 +32,8 @@ impl GamesFile {
     }
 
     /// Writes those of the finished games, which are in their order, that come next: one that ended early waits for
-    /// those before it. So a match that is killed leaves the
-    /// beginning of the file that it would have written.
+    /// those before it. So a match that is killed leaves the beginning of the file that it would
+    /// have written.
     ///
     /// # Errors
     /// What the system says.

@@ -16,7 +16,7 @@ use shared::record::{Sample, replay};
 
 use crate::datasets::{DataSet, DataSetGame, identity_of, is_data_set};
 use crate::games::describe;
-use crate::people::{ReadSettings, read_games, samples_of, tell_dropped};
+use crate::people::{ReadSettings, check_paths, read_games, samples_of, tell_dropped};
 use crate::store::{DATABASE_FILE, GameKind, Reader, StoreError, StoredGame};
 
 /// Games that are made into samples at once, so that few are held as more than bytes.
@@ -129,9 +129,7 @@ impl Source {
                 HiveEncoding::FRAMES.contains(&args.frame),
                 UsageError(format!("--frame {}: not in 8..=32", args.frame))
             );
-            for path in &args.paths {
-                std::fs::metadata(path).with_context(|| format!("games: open {}", path.display()))?;
-            }
+            check_paths(&args.paths)?;
             return Ok(Self::People { paths: args.paths.clone(), frame: args.frame, newest });
         };
         if args.paths.len() > 1 {

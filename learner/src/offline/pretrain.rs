@@ -2,14 +2,13 @@
 
 use std::path::PathBuf;
 
-use anyhow::Context;
 use tracing::{info, warn};
 
 use super::args::{OfflineArgs, Started};
 use super::folder::Folder;
 use super::kind::Kind;
 use super::session::{Plan, Session};
-use crate::people::{ReadGames, ReadSettings, SetSettings, encoding_of, make_sets, read_games};
+use crate::people::{ReadGames, ReadSettings, SetSettings, check_paths, encoding_of, make_sets, read_games};
 use crate::split::Split;
 
 /// Games left out that are named in the log; all of them stand in the report.
@@ -45,9 +44,7 @@ pub fn pretrain(args: &PretrainArgs) -> anyhow::Result<()> {
     let Started { config, stop, .. } = &started;
     let encoding = encoding_of(&config.game)?;
     // Before the folder is made: a wrong path leaves none behind.
-    paths
-        .iter()
-        .try_for_each(|path| path.metadata().map(drop).with_context(|| format!("games: {}", path.display())))?;
+    check_paths(&paths)?;
     let folder = Folder::open(&args.checkpoint_dir, Kind::People)?;
     let read = read_games(&paths, ReadSettings { threads: args.read_threads, ..ReadSettings::default() })?;
     tell_dropped(&read, &folder)?;

@@ -55,9 +55,9 @@ impl GameVisitor for Training<'_> {
     fn visit<E: Encoding>(self, encoding: E) -> anyhow::Result<()> {
         let Self { args, started: Started { config, stop, .. } } = self;
         // Before the folder is made: a wrong file leaves none behind.
-        args.data.iter().try_for_each(|path| open(path, config).map(drop))?;
+        let data = args.data.iter().map(|path| open(path, config)).collect::<anyhow::Result<Vec<_>>>()?;
         let folder = Folder::open(&args.checkpoint_dir, Kind::DataSets)?;
-        let sets = read_sets(&encoding, config, &args.data)?;
+        let sets = read_sets(&encoding, config, data)?;
         info!(
             training_games = sets.training_games,
             training_positions = sets.training.position_count(),
@@ -71,14 +71,13 @@ impl GameVisitor for Training<'_> {
     }
 }
 
-/// Reads the samples in `paths`, in their order. What is damaged is told of.
-fn read_sets<E: Encoding>(encoding: &E, config: &LearnerConfig, paths: &[PathBuf]) -> anyhow::Result<SampleSets> {
+/// Reads the samples of data sets, in their order. What is damaged is told of.
+fn read_sets<E: Encoding>(encoding: &E, config: &LearnerConfig, data: Vec<DataSet>) -> anyhow::Result<SampleSets> {
     let split = Split { seed: config.offline.seed, held_out_share: config.offline.held_out_share };
     let rule = config.training.value_target_rule();
     let mut sets = SampleSets::new(rule);
     let mut unsearched_count = 0_usize;
-    for path in paths {
-        let mut data = open(path, config)?;
+    for mut data in data {
         while let Some(games) = data.next_games()? {
             let keys: Vec<u64> = games.par_iter().map(|game| identity_of(encoding, &game.samples)).collect();
             for (game, key) in games.iter().zip(keys) {

@@ -10,6 +10,6 @@ mod sets;
 mod texts;
 
 pub use key::game_key;
-pub use read::{Dropped, ReadGames, ReadSettings, read_games, tell_dropped};
+pub use read::{Dropped, ReadGames, ReadSettings, check_paths, read_games, tell_dropped};
 pub use samples::{GameSamples, encoding_of, samples_of};
 pub use sets::{LeftOut, PeopleSets, SetSettings, make_sets};

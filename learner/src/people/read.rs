@@ -72,6 +72,15 @@ pub struct ReadGames {
     pub passed_over_count: u64,
 }
 
+/// Checks that all `paths` are there: whoever makes something first can tell before it does.
+///
+/// # Errors
+/// In one line, which one cannot be opened and why.
+pub fn check_paths(paths: &[PathBuf]) -> anyhow::Result<()> {
+    let check = |path: &PathBuf| path.metadata().map(drop).with_context(|| format!("games: open {}", path.display()));
+    paths.iter().try_for_each(check)
+}
+
 /// Reads the games in `paths`: files, folders with all below them, and zip archives.
 ///
 /// # Errors
