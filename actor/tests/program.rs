@@ -1,4 +1,4 @@
-//! The programs `actor` and `evaluator` from outside: what they link, how they tell of wrong settings.
+//! The programs `actor` and `evaluator` from outside: what they link, and how they report wrong settings.
 //!
 //! The evaluator's own checks stand beside it; what is linked is checked for both here.
 

@@ -10,14 +10,14 @@ use shared::wire::{LeafBatchBuilder, WireError, game_spec_from_proto};
 use tokio::sync::mpsc;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-use crate::connect::{Connected, Identity, causes, join_once};
+use crate::channels::{BatchRequest, ThreadMessage, WorkerState, inbox};
 use crate::counters::Counters;
-use crate::evaluations::EvaluationStream;
-use crate::messages::{BatchRequest, Shared, ToThread, inbox};
-use crate::settings::WorkerSettings;
-use crate::tickets::Tickets;
+use crate::evaluation_stream::EvaluationStream;
+use crate::held_leases::HeldLeases;
+use crate::learner_connection::{LearnerConnection, WorkerIdentity, causes, join_once};
+use crate::worker_settings::WorkerSettings;
 
-pub use crate::messages::Evaluations;
+pub use crate::channels::Evaluations;
 
 /// Asks for evaluations and waits for them. Owned by one thread.
 #[derive(Debug)]
@@ -26,7 +26,7 @@ pub struct Asker {
     asked_count: u64,
     spec: GameSpec,
     batches: mpsc::Sender<BatchRequest>,
-    inbox: mpsc::Receiver<ToThread>,
+    inbox: mpsc::Receiver<ThreadMessage>,
     /// Why the stream ended.
     end: Arc<OnceLock<String>>,
     /// Ends the stream with the last asker.
@@ -56,18 +56,18 @@ pub enum AnswersError {
 /// # Errors
 /// [`AnswersError`] if it cannot be joined, or plays nothing that is known.
 pub async fn connect(settings: &WorkerSettings, count: usize) -> Result<Vec<Asker>, AnswersError> {
-    let joined = join_once(settings, &Identity::new(WorkerKind::Evaluator)).await;
-    let connected = joined.map_err(|error| AnswersError::Connect(causes(&error)))?;
-    let spec = spec_of(&connected)?;
+    let joined = join_once(settings, &WorkerIdentity::new(WorkerKind::Evaluator)).await;
+    let connection = joined.map_err(|error| AnswersError::Connect(causes(&error)))?;
+    let spec = spec_of(&connection)?;
     let (batches, requests) = mpsc::channel(count.max(1));
     let (inboxes, ends): (Vec<_>, Vec<_>) = (0..count).map(|_| inbox(1)).unzip();
     let stop = CancellationToken::new();
-    let shared = Shared { counters: Counters::default(), tickets: Tickets::default(), stop: stop.clone() };
-    let mut stream = EvaluationStream::new(requests, inboxes, Arc::new(shared));
+    let state = WorkerState { counters: Counters::default(), held_leases: HeldLeases::default(), stop: stop.clone() };
+    let mut stream = EvaluationStream::new(requests, inboxes, Arc::new(state));
     let (end, settings) = (Arc::new(OnceLock::new()), settings.clone());
     let ended = end.clone();
     tokio::spawn(stop.clone().run_until_cancelled_owned(async move {
-        let error = stream.serve(&connected, &settings).await;
+        let error = stream.serve(&connection, &settings).await;
         // Set before the inboxes close: whoever finds one closed finds the reason too.
         let _ = ended.set(causes(&error));
         drop(stream);
@@ -85,8 +85,8 @@ pub async fn connect(settings: &WorkerSettings, count: usize) -> Result<Vec<Aske
     Ok(ends.into_iter().enumerate().map(asker).collect())
 }
 
-fn spec_of(connected: &Connected) -> Result<GameSpec, AnswersError> {
-    let spec = connected.join.game.as_ref().ok_or(WireError::Missing("game")).and_then(game_spec_from_proto);
+fn spec_of(connection: &LearnerConnection) -> Result<GameSpec, AnswersError> {
+    let spec = connection.join.game.as_ref().ok_or(WireError::Missing("game")).and_then(game_spec_from_proto);
     spec.map_err(|error| AnswersError::Game(error.to_string()))
 }
 
@@ -109,7 +109,7 @@ impl Asker {
         self.batches.blocking_send(request).map_err(|_| self.ended())?;
         loop {
             match self.inbox.blocking_recv() {
-                Some(ToThread::Answer { batch_id: answered, result }) if answered == batch_id => {
+                Some(ThreadMessage::Answer { batch_id: answered, result }) if answered == batch_id => {
                     return result.map_err(AnswersError::Refused);
                 }
                 Some(_) => {}

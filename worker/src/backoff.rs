@@ -1,13 +1,13 @@
-//! Pauses between attempts, and log lines that are not repeated too often.
+//! Growing pauses between attempts.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use rand::RngExt;
 
-/// First pause of a row.
+/// First pause after a success.
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
 
-/// Pauses that double up to a bound, each drawn from its upper half: many workers do not come back at once.
+/// Pauses that double up to a bound, each drawn from its upper half so that many workers do not come back at once.
 #[derive(Debug)]
 pub(crate) struct Backoff {
     next: Duration,
@@ -32,28 +32,6 @@ impl Backoff {
     }
 }
 
-/// Lets one line through and then none for a while.
-#[derive(Debug)]
-pub(crate) struct Seldom {
-    interval: Duration,
-    last: Option<Instant>,
-}
-
-impl Seldom {
-    pub(crate) fn new(interval: Duration) -> Self {
-        Self { interval, last: None }
-    }
-
-    /// Returns whether it is time for a line.
-    pub(crate) fn is_due(&mut self, now: Instant) -> bool {
-        let is_due = self.last.is_none_or(|last| now.duration_since(last) >= self.interval);
-        if is_due {
-            self.last = Some(now);
-        }
-        is_due
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -68,13 +46,5 @@ mod tests {
         }
         backoff.reset();
         assert!(backoff.pause() <= Duration::from_millis(100));
-    }
-
-    #[test]
-    fn a_line_is_not_repeated_too_soon() {
-        let mut seldom = Seldom::new(Duration::from_secs(10));
-        let start = Instant::now();
-        let due = [0, 1, 9, 10, 11, 20].map(|second| seldom.is_due(start + Duration::from_secs(second)));
-        assert_eq!(due, [true, false, false, true, false, true]);
     }
 }

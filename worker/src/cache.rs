@@ -1,7 +1,7 @@
-//! Evaluations remembered by one thread, bounded in bytes and without a lock.
+//! The evaluation cache of one thread, bounded in bytes and without a lock.
 //!
-//! Two halves: what is new goes into the young one; when that is full, it becomes the old one and the old one is
-//! forgotten. What is found in the old half moves to the young one.
+//! It has two halves: new entries go into the young one; when that is full, it becomes the old one, and the old one is
+//! dropped. An entry found in the old half moves to the young one.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
@@ -18,7 +18,7 @@ const PRIOR_BYTES: usize = 4;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Key(u128);
 
-/// A packed position, whichever network looks at it.
+/// A packed position, for any network.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct PositionKey(u128);
 
@@ -55,14 +55,14 @@ struct Entry {
 }
 
 impl Cache {
-    /// Makes a cache that takes at most `bytes_max` bytes; 0 remembers nothing.
+    /// Makes a cache that takes at most `bytes_max` bytes; 0 keeps nothing.
     pub(crate) fn new(bytes_max: usize) -> Self {
         // Positions in `priors` are counted in u32.
         let generation_bytes_max = (bytes_max / 2).min(PRIOR_BYTES * u32::MAX as usize);
         Self { young: Generation::default(), old: Generation::default(), generation_bytes_max }
     }
 
-    /// Looks an evaluation up: writes its priors and returns its value. An entry with another number of moves is none.
+    /// Looks an evaluation up: writes its priors and returns its value. An entry with another number of moves does not count.
     pub(crate) fn get(&mut self, key: Key, priors: &mut [f32]) -> Option<f32> {
         if let Some(value) = self.young.get(key, priors) {
             return Some(value);
@@ -72,7 +72,7 @@ impl Cache {
         Some(value)
     }
 
-    /// Remembers an evaluation.
+    /// Adds an evaluation.
     pub(crate) fn insert(&mut self, key: Key, priors: &[f32], value: f32) {
         let Ok(count) = u16::try_from(priors.len()) else { return };
         let bytes = ENTRY_BYTES + PRIOR_BYTES * priors.len();
@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn without_bytes_nothing_is_remembered() {
+    fn without_bytes_nothing_is_kept() {
         let mut cache = Cache::new(0);
         cache.insert(key(1, 1), &[1.0], 1.0);
         assert_eq!(cache.get(key(1, 1), &mut [0.0]), None);

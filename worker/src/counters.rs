@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Counters shared by threads and tasks.
+/// Counters state by threads and tasks.
 #[derive(Debug, Default)]
 pub(crate) struct Counters {
     pub(crate) ply_count: AtomicU64,
@@ -11,7 +11,7 @@ pub(crate) struct Counters {
     pub(crate) batch_count: AtomicU64,
     pub(crate) cache_lookup_count: AtomicU64,
     pub(crate) cache_hit_count: AtomicU64,
-    pub(crate) begun_game_count: AtomicU64,
+    pub(crate) started_game_count: AtomicU64,
     pub(crate) finished_game_count: AtomicU64,
     pub(crate) dropped_game_count: AtomicU64,
     pub(crate) refused_ply_count: AtomicU64,
@@ -53,13 +53,13 @@ pub struct Summary {
     pub refused_ply_count: u64,
     /// Leases that could not be played.
     pub unusable_lease_count: u64,
-    /// Answers of the evaluation stream that were none.
+    /// Answers of the evaluation stream that could not be used.
     pub unusable_evaluation_count: u64,
     /// Leaves whose priors the learner or the search replaced by uniform ones.
     pub uniform_prior_count: u64,
     /// Times the learner was joined.
     pub session_count: u64,
-    /// Generation of the reigning network, as last heard.
+    /// Generation of the best network, as of the last answer.
     pub generation: u64,
 }
 
@@ -75,7 +75,7 @@ impl Counters {
             batch_count: read(&self.batch_count),
             cache_lookup_count: read(&self.cache_lookup_count),
             cache_hit_count: read(&self.cache_hit_count),
-            game_count: read(&self.begun_game_count).saturating_sub(ended),
+            game_count: read(&self.started_game_count).saturating_sub(ended),
             finished_game_count: read(&self.finished_game_count),
             dropped_game_count: read(&self.dropped_game_count),
             refused_ply_count: read(&self.refused_ply_count),

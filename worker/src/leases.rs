@@ -1,4 +1,4 @@
-//! Games on their way to the threads that want one.
+//! Leasing games from the learner for the threads that requested one.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,56 +9,60 @@ use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep_until};
 use tracing::{info, warn};
 
-use crate::backoff::Seldom;
-use crate::connect::{Connected, SessionError, with_deadline};
-use crate::messages::{Shared, ToThread, Want, hand_over};
-use crate::settings::WorkerSettings;
+use crate::channels::{GameRequest, ThreadMessage, WorkerState, deliver};
+use crate::learner_connection::{LearnerConnection, LearnerSessionError, with_deadline};
+use crate::log_throttle::LogThrottle;
+use crate::worker_settings::WorkerSettings;
 
 /// Most games in one call.
 const GAME_COUNT_MAX: u32 = 256;
-/// Pause after a lease that was of no use.
+/// Pause after a lease that could not be played.
 const FAILURE_PAUSE: Duration = Duration::from_secs(1);
-/// Bounds of the pause that the learner asks for.
+/// Bounds of the pause that the learner asks for, in milliseconds.
 const PAUSE_MS: (u32, u32) = (50, 60_000);
 
 /// The task that leases games.
 pub(crate) struct Leasing {
-    inlet: mpsc::Receiver<Want>,
-    inboxes: Vec<mpsc::Sender<ToThread>>,
-    /// Games that each thread could still play.
-    wanted: Vec<u32>,
+    requests: mpsc::Receiver<GameRequest>,
+    inboxes: Vec<mpsc::Sender<ThreadMessage>>,
+    /// Number of games that each thread requested.
+    requested: Vec<u32>,
     not_before: Instant,
-    /// A call under way. It outlives the session: games leased to us must not be forgotten, or they would wait for
-    /// their leases to run out.
+    /// The call under way. It outlives the session: if its games were forgotten, nobody could play them before their
+    /// leases expire.
     call: Option<Call>,
-    shared: Arc<Shared>,
-    seldom: Seldom,
+    state: Arc<WorkerState>,
+    throttle: LogThrottle,
 }
 
 struct Call {
     game_count: u32,
-    answer: JoinHandle<Result<LeaseGamesReply, SessionError>>,
+    answer: JoinHandle<Result<LeaseGamesReply, LearnerSessionError>>,
 }
 
 impl Leasing {
     pub(crate) fn new(
-        inlet: mpsc::Receiver<Want>,
-        inboxes: Vec<mpsc::Sender<ToThread>>,
-        shared: Arc<Shared>,
+        requests: mpsc::Receiver<GameRequest>,
+        inboxes: Vec<mpsc::Sender<ThreadMessage>>,
+        state: Arc<WorkerState>,
         settings: &WorkerSettings,
     ) -> Self {
-        let wanted = vec![0; inboxes.len()];
-        let seldom = Seldom::new(settings.progress_interval);
-        Self { inlet, inboxes, wanted, not_before: Instant::now(), call: None, shared, seldom }
+        let requested = vec![0; inboxes.len()];
+        let throttle = LogThrottle::new(settings.progress_interval);
+        Self { requests, inboxes, requested, not_before: Instant::now(), call: None, state, throttle }
     }
 
-    /// Leases games until the session is over; returns why.
-    pub(crate) async fn serve(&mut self, connected: &Connected, settings: &WorkerSettings) -> SessionError {
+    /// Leases games until the session ends; returns why.
+    pub(crate) async fn serve(
+        &mut self,
+        connection: &LearnerConnection,
+        settings: &WorkerSettings,
+    ) -> LearnerSessionError {
         let mut is_of_this_session = false;
         loop {
             if self.call.is_none() {
-                self.wait_for_wants().await;
-                self.call = Some(self.begin_call(connected, settings));
+                self.wait_for_requests().await;
+                self.call = Some(self.begin_call(connection, settings));
                 is_of_this_session = true;
             }
             let Some(call) = &mut self.call else { continue };
@@ -68,42 +72,42 @@ impl Leasing {
                 Ok(Ok(reply)) => self.take_reply(game_count, reply),
                 Ok(Err(error)) if is_of_this_session => return error,
                 Ok(Err(_)) => {}
-                Err(error) => return SessionError::Unusable(error.to_string()),
+                Err(error) => return LearnerSessionError::Unusable(error.to_string()),
             }
         }
     }
 
-    fn begin_call(&self, connected: &Connected, settings: &WorkerSettings) -> Call {
-        let game_count = self.wanted.iter().sum::<u32>().min(GAME_COUNT_MAX);
-        let request = LeaseGamesRequest { worker_id: connected.worker_id.clone(), game_count };
-        let (mut client, settings) = (connected.workers.clone(), settings.clone());
+    fn begin_call(&self, connection: &LearnerConnection, settings: &WorkerSettings) -> Call {
+        let game_count = self.requested.iter().sum::<u32>().min(GAME_COUNT_MAX);
+        let request = LeaseGamesRequest { worker_id: connection.worker_id.clone(), game_count };
+        let (mut client, settings) = (connection.workers.clone(), settings.clone());
         let answer = async move { with_deadline("lease games", &settings, client.lease_games(request)).await };
         Call { game_count, answer: tokio::spawn(answer) }
     }
 
-    /// Waits until a thread wants a game and the learner may be asked for one.
-    async fn wait_for_wants(&mut self) {
+    /// Waits until a thread has requested a game and the learner may be asked for one.
+    async fn wait_for_requests(&mut self) {
         loop {
-            while let Ok(want) = self.inlet.try_recv() {
-                self.note(want);
+            while let Ok(request) = self.requests.try_recv() {
+                self.note(request);
             }
-            if self.wanted.iter().any(|count| *count > 0) {
+            if self.requested.iter().any(|count| *count > 0) {
                 if Instant::now() >= self.not_before {
                     return;
                 }
                 sleep_until(self.not_before).await;
                 continue;
             }
-            match self.inlet.recv().await {
-                Some(want) => self.note(want),
+            match self.requests.recv().await {
+                Some(request) => self.note(request),
                 None => std::future::pending().await,
             }
         }
     }
 
-    fn note(&mut self, want: Want) {
-        self.wanted[want.thread] += 1;
-        if want.is_after_failure {
+    fn note(&mut self, request: GameRequest) {
+        self.requested[request.thread] += 1;
+        if request.is_after_failure {
             self.wait_at_least(FAILURE_PAUSE);
         }
     }
@@ -114,26 +118,28 @@ impl Leasing {
             let (least, most) = PAUSE_MS;
             self.wait_at_least(Duration::from_millis(reply.retry_after_ms.clamp(least, most).into()));
         }
-        if lease_count == 0 && self.shared.tickets.in_hand().is_empty() && self.seldom.is_due(Instant::now().into_std())
+        if lease_count == 0
+            && self.state.held_leases.game_ids().is_empty()
+            && self.throttle.is_due(Instant::now().into_std())
         {
-            info!(waiting_for = reply.waiting_for, "waiting for the learner: nothing to play");
+            info!(waiting_for = reply.waiting_for, "no game to play; waiting");
         }
         for lease in reply.leases.into_iter().take(game_count as usize) {
-            self.hand_over(lease);
+            self.assign(lease);
         }
     }
 
-    /// Gives a game to the thread that wants most.
-    fn hand_over(&mut self, lease: Lease) {
-        let Some(ticket) = self.shared.tickets.take(lease.game_id) else {
-            warn!(game_id = lease.game_id, "leased again while in hand");
+    /// Gives a game to the thread with the most requests.
+    fn assign(&mut self, lease: Lease) {
+        let Some(held) = self.state.held_leases.hold(lease.game_id) else {
+            warn!(game_id = lease.game_id, "leased again while still held");
             self.wait_at_least(FAILURE_PAUSE);
             return;
         };
-        let most = self.wanted.iter().enumerate().max_by_key(|(_, count)| **count).map(|(thread, _)| thread);
-        let Some(thread) = most.filter(|thread| self.wanted[*thread] > 0) else { return };
-        self.wanted[thread] -= 1;
-        hand_over(&self.inboxes[thread], ToThread::Lease(ticket, Box::new(lease)));
+        let most = self.requested.iter().enumerate().max_by_key(|(_, count)| **count).map(|(thread, _)| thread);
+        let Some(thread) = most.filter(|thread| self.requested[*thread] > 0) else { return };
+        self.requested[thread] -= 1;
+        deliver(&self.inboxes[thread], ThreadMessage::Lease(held, Box::new(lease)));
     }
 
     fn wait_at_least(&mut self, pause: Duration) {

@@ -1,34 +1,36 @@
-//! What actors and evaluators share: a learner to join, games leased from it, threads that search them, the stream
-//! that carries leaves there and evaluations back, and the plies reported.
+//! What actors and evaluators share: they join a learner, lease games, search them on threads of their own, stream
+//! leaves to the learner and evaluations back, and report each ply.
 //!
-//! A worker is stateless: the learner owns every game. Tasks under tokio speak with the learner and know messages
-//! alone; the threads know games and search, and nothing of gRPC. libtorch is linked by neither.
+//! A worker is stateless: the learner owns every game. Tasks under tokio talk to the learner and see messages only;
+//! the threads see games and searches, and no gRPC. Neither links libtorch.
 //!
-//! Reading order: [`run`](run()) starts all and holds the session, `connect` joins, `leases`, `evaluations`,
-//! `reports` and `renewals` each carry one kind of message, `pool` is a thread, `game` one game in it, `desk` where
-//! leaves are answered from the `cache` or put into a batch. `answers` is for threads that play games of their own.
+//! Reading order: [`run`](run()) starts everything and keeps the session going; `learner_connection` joins the
+//! learner; `leases`, `evaluation_stream`, `ply_reports` and `renewals` each carry one kind of message; `game_thread`
+//! is one thread, `leased_game` one of its games; `leaf_batcher` answers leaves from the `cache` or puts them into a
+//! batch. `answers` is for threads that play games of their own.
 
 pub mod answers;
 mod backoff;
 mod cache;
-mod connect;
+mod channels;
 mod counters;
-mod desk;
-mod evaluations;
-mod game;
+mod evaluation_stream;
+mod game_thread;
+mod held_leases;
+mod leaf_batcher;
+mod learner_connection;
+mod leased_game;
 mod leases;
 pub mod load;
-mod messages;
-mod pool;
+mod log_throttle;
+mod ply_reports;
 pub mod program;
-mod progress;
 mod renewals;
-mod reports;
 mod run;
-mod settings;
-mod tickets;
+mod worker_progress;
+mod worker_settings;
 
-pub use connect::WorkerError;
 pub use counters::Summary;
+pub use learner_connection::WorkerError;
 pub use run::run;
-pub use settings::{WorkerConfig, WorkerSettings};
+pub use worker_settings::{WorkerConfig, WorkerSettings};

@@ -14,8 +14,8 @@ use tokio::sync::mpsc;
 use tokio_stream::wrappers::ReceiverStream;
 
 use crate::backoff::Backoff;
-use crate::connect::{Connected, Identity, SessionError, WorkerError, causes, join};
-use crate::settings::WorkerSettings;
+use crate::learner_connection::{LearnerConnection, LearnerSessionError, WorkerError, WorkerIdentity, causes, join};
+use crate::worker_settings::WorkerSettings;
 
 /// What is sent.
 #[derive(Debug, Clone, Copy)]
@@ -73,19 +73,19 @@ pub enum LoadError {
 /// [`LoadError`] if the learner refuses, leaves the stream, or gives answers that are none.
 pub async fn run(settings: &WorkerSettings, load: LoadSettings) -> Result<LoadReport, LoadError> {
     let mut backoff = Backoff::new(settings.reconnect_wait_max);
-    let connected = join(settings, &Identity::new(WorkerKind::Actor), &mut backoff).await?;
-    let spec = game_spec_from_proto(connected.join.game.as_ref().ok_or(WireError::Missing("game"))?)?;
+    let connection = join(settings, &WorkerIdentity::new(WorkerKind::Actor), &mut backoff).await?;
+    let spec = game_spec_from_proto(connection.join.game.as_ref().ok_or(WireError::Missing("game"))?)?;
     let batch = spec.visit(Positions(load)).map_err(WireError::from)??;
-    measure(&connected, &batch, load, settings.evaluation_timeout).await
+    measure(&connection, &batch, load, settings.evaluation_timeout).await
 }
 
 async fn measure(
-    connected: &Connected,
+    connection: &LearnerConnection,
     batch: &LeafBatch,
     load: LoadSettings,
     deadline: Duration,
 ) -> Result<LoadReport, LoadError> {
-    let credits = (connected.join.batches_in_flight_max as usize).clamp(1, 1024);
+    let credits = (connection.join.batches_in_flight_max as usize).clamp(1, 1024);
     let (outgoing, stream) = mpsc::channel(credits);
     let (move_count, leaf_count) = (batch.policy_indices.len() / 2, batch.move_counts.len());
     let total = load.warm_up_batches + load.batches;
@@ -93,7 +93,7 @@ async fn measure(
     for _ in 0..credits.min(total) {
         send(&outgoing, batch, &mut sent).await?;
     }
-    let opened = connected.inference.clone().evaluate_leaves(ReceiverStream::new(stream)).await;
+    let opened = connection.inference.clone().evaluate_leaves(ReceiverStream::new(stream)).await;
     let mut answers = opened.map_err(|status| LoadError::Stream(status.message().into()))?.into_inner();
     let (mut priors, mut values) = (vec![], vec![]);
     let (mut started, mut answer_bytes) = (Instant::now(), 0);
@@ -104,7 +104,7 @@ async fn measure(
         let answer = tokio::time::timeout(deadline, answers.message()).await;
         let answer = answer.map_err(|_| LoadError::Stream("no answer in time".into()))?;
         let answer = answer.map_err(|status| LoadError::Stream(status.message().into()))?;
-        let answer = answer.ok_or_else(|| LoadError::Stream(causes(&SessionError::StreamClosed)))?;
+        let answer = answer.ok_or_else(|| LoadError::Stream(causes(&LearnerSessionError::StreamClosed)))?;
         answer_bytes = answer.encoded_len();
         shared::wire::read_evaluations(&answer, move_count, leaf_count, &mut priors, &mut values)?;
         if sent < total {

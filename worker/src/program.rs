@@ -1,4 +1,4 @@
-//! From the command line to a clean end: what the programs of actor and evaluator have in common.
+//! The common parts of the programs `actor` and `evaluator`: command line, settings, start and end.
 
 use std::path::PathBuf;
 

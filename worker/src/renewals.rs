@@ -1,42 +1,46 @@
-//! Signs of life: leases of the games in hand are renewed three times as often as they run out.
+//! Renewing the leases of held games, three times in each lease period.
 
 use std::time::Duration;
 
 use proto::RenewLeasesRequest;
 use tracing::info;
 
-use crate::connect::{Connected, SessionError, with_deadline};
-use crate::messages::Shared;
-use crate::settings::WorkerSettings;
+use crate::channels::WorkerState;
+use crate::learner_connection::{LearnerConnection, LearnerSessionError, with_deadline};
+use crate::worker_settings::WorkerSettings;
 
 /// Most games in one call.
 const GAME_COUNT_MAX: usize = 4096;
 
-/// Renews leases until the session is over; returns why.
-pub(crate) async fn serve(shared: &Shared, connected: &Connected, settings: &WorkerSettings) -> SessionError {
-    let pause = Duration::from_millis(u64::from(connected.join.lease_ms / 3).max(10));
+/// Renews leases until the session ends; returns why.
+pub(crate) async fn serve(
+    state: &WorkerState,
+    connection: &LearnerConnection,
+    settings: &WorkerSettings,
+) -> LearnerSessionError {
+    let pause = Duration::from_millis(u64::from(connection.join.lease_ms / 3).max(10));
     loop {
         tokio::time::sleep(pause).await;
-        if let Err(error) = renew(shared, connected, settings).await {
+        if let Err(error) = renew(state, connection, settings).await {
             return error;
         }
     }
 }
 
-/// Renews the lease of each game in hand, and gives up those that are someone else's.
+/// Renews the lease of each held game, and gives up the games that this worker has lost.
 ///
 /// # Errors
-/// [`SessionError`] if the learner does not answer.
+/// [`LearnerSessionError`] if a call fails or is not answered in time.
 pub(crate) async fn renew(
-    shared: &Shared,
-    connected: &Connected,
+    state: &WorkerState,
+    connection: &LearnerConnection,
     settings: &WorkerSettings,
-) -> Result<(), SessionError> {
-    for game_ids in shared.tickets.in_hand().chunks(GAME_COUNT_MAX) {
-        let request = RenewLeasesRequest { worker_id: connected.worker_id.clone(), game_ids: game_ids.to_vec() };
-        let reply = with_deadline("renew leases", settings, connected.workers.clone().renew_leases(request)).await?;
+) -> Result<(), LearnerSessionError> {
+    for game_ids in state.held_leases.game_ids().chunks(GAME_COUNT_MAX) {
+        let request = RenewLeasesRequest { worker_id: connection.worker_id.clone(), game_ids: game_ids.to_vec() };
+        let reply = with_deadline("renew leases", settings, connection.workers.clone().renew_leases(request)).await?;
         for game_id in reply.lost_game_ids {
-            if shared.tickets.lose(game_id) {
+            if state.held_leases.mark_lost(game_id) {
                 info!(game_id, "lease lost");
             }
         }

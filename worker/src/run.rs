@@ -1,4 +1,4 @@
-//! A worker from its start to its end: join, start the threads, hold the session, join again when it breaks, drain.
+//! A worker from start to end: join, start the threads, hold the session, join again when it breaks, drain.
 
 use std::sync::Arc;
 use std::thread::JoinHandle;
@@ -13,59 +13,62 @@ use tokio_util::sync::CancellationToken;
 use tracing::{info, warn};
 
 use crate::backoff::Backoff;
-use crate::connect::{Connected, Identity, SessionError, WorkerError, causes, join, join_once};
+use crate::channels::{TaskSenders, ThreadMessage, WorkerState, inbox, task_channels};
 use crate::counters::{Counters, Summary, count};
-use crate::desk::{Desk, DeskSettings};
-use crate::evaluations::EvaluationStream;
+use crate::evaluation_stream::EvaluationStream;
+use crate::game_thread::GameThread;
+use crate::held_leases::HeldLeases;
+use crate::leaf_batcher::{LeafBatcher, LeafBatcherSettings};
+use crate::learner_connection::{
+    LearnerConnection, LearnerSessionError, WorkerError, WorkerIdentity, causes, join, join_once,
+};
 use crate::leases::Leasing;
-use crate::messages::{Outlets, Shared, ToThread, inbox, outlets};
-use crate::pool::Pool;
+use crate::ply_reports::PlyReporter;
 use crate::renewals;
-use crate::reports::Reports;
-use crate::settings::WorkerSettings;
-use crate::tickets::Tickets;
+use crate::worker_settings::WorkerSettings;
 
-/// Plays games of the learner until `shutdown` is cancelled, then drains and tells what was done.
+/// Plays games of the learner until `shutdown` is cancelled, then drains and returns what was done. A learner that
+/// cannot be reached is waited for.
 ///
 /// # Errors
-/// [`WorkerError`] if the learner refuses this worker, plays another game after a restart, or a thread dies. A
-/// learner that cannot be reached is waited for.
+/// [`WorkerError`] if the learner refuses this worker, serves another game after a restart, or a thread ends.
 pub async fn run(
     settings: WorkerSettings,
     kind: WorkerKind,
     shutdown: CancellationToken,
 ) -> Result<Summary, WorkerError> {
-    let shared = Arc::new(Shared {
+    let state = Arc::new(WorkerState {
         counters: Counters::default(),
-        tickets: Tickets::default(),
-        // Of its own: threads stop when the session is over, and then at once.
+        held_leases: HeldLeases::default(),
+        // Not `shutdown` itself: the threads stop once the session has ended.
         stop: CancellationToken::new(),
     });
-    let identity = Identity::new(kind);
+    let identity = WorkerIdentity::new(kind);
     let mut backoff = Backoff::new(settings.reconnect_wait_max);
     let joined = shutdown.run_until_cancelled(join(&settings, &identity, &mut backoff)).await;
-    let Some(connected) = joined.transpose()? else { return Ok(shared.counters.summary()) };
-    let mut worker = Worker::start(settings, identity, shared, &connected)?;
-    let result = worker.play(connected, &mut backoff, &shutdown).await;
+    let Some(connection) = joined.transpose()? else { return Ok(state.counters.summary()) };
+    let mut worker = Worker::start(settings, identity, state, &connection)?;
+    let result = worker.play(connection, &mut backoff, &shutdown).await;
     worker.stop().await;
-    result.map(|()| worker.shared.counters.summary())
+    result.map(|()| worker.state.counters.summary())
 }
 
 /// A worker whose threads run.
 struct Worker {
     settings: WorkerSettings,
-    identity: Identity,
+    identity: WorkerIdentity,
     game: Option<GameSpec>,
-    shared: Arc<Shared>,
+    state: Arc<WorkerState>,
     threads: Vec<JoinHandle<()>>,
-    dead_threads: mpsc::Receiver<usize>,
-    reports: Reports,
-    /// Gone once the worker stops, so that no thread waits for what will not come.
-    lines: Option<Lines>,
-    last_session: Option<Connected>,
+    ended_threads: mpsc::Receiver<usize>,
+    reports: PlyReporter,
+    /// Dropped once the worker stops, so that no thread waits on their channels.
+    tasks: Option<SessionTasks>,
+    last_session: Option<LearnerConnection>,
 }
 
-struct Lines {
+/// Tasks that end with the worker; [`PlyReporter`] goes on while it drains.
+struct SessionTasks {
     evaluations: EvaluationStream,
     leasing: Leasing,
 }
@@ -73,69 +76,71 @@ struct Lines {
 impl Worker {
     fn start(
         settings: WorkerSettings,
-        identity: Identity,
-        shared: Arc<Shared>,
-        connected: &Connected,
+        identity: WorkerIdentity,
+        state: Arc<WorkerState>,
+        connection: &LearnerConnection,
     ) -> Result<Self, WorkerError> {
-        let spec = game_spec_from_proto(connected.join.game.as_ref().ok_or(shared::wire::WireError::Missing("game"))?)?;
-        let (outlets, inlets) = outlets(settings.threads, settings.games_per_thread);
-        let (inboxes, inbox_ends): (Vec<_>, Vec<_>) =
+        let spec =
+            game_spec_from_proto(connection.join.game.as_ref().ok_or(shared::wire::WireError::Missing("game"))?)?;
+        let (senders, receivers) = task_channels(settings.threads, settings.games_per_thread);
+        let (inboxes, inbox_receivers): (Vec<_>, Vec<_>) =
             (0..settings.threads).map(|_| inbox(settings.games_per_thread)).unzip();
-        let (death, dead_threads) = mpsc::channel(settings.threads);
-        let starter = Starter { settings: &settings, shared: &shared, connected, outlets, inboxes: inbox_ends, death };
+        let (end_sender, ended_threads) = mpsc::channel(settings.threads);
+        let starter =
+            Starter { settings: &settings, state: &state, connection, senders, inboxes: inbox_receivers, end_sender };
         let threads = spec.visit(starter)?.map_err(WorkerError::Thread)?;
-        let lines = Lines {
-            evaluations: EvaluationStream::new(inlets.batches, inboxes.clone(), shared.clone()),
-            leasing: Leasing::new(inlets.wants, inboxes, shared.clone(), &settings),
+        let tasks = SessionTasks {
+            evaluations: EvaluationStream::new(receivers.batches, inboxes.clone(), state.clone()),
+            leasing: Leasing::new(receivers.game_requests, inboxes, state.clone(), &settings),
         };
-        let reports = Reports::new(inlets.reports, shared.clone(), Backoff::new(settings.reconnect_wait_max));
-        info!(threads = settings.threads, games_per_thread = settings.games_per_thread, game = ?spec, "playing begins");
+        let reports = PlyReporter::new(receivers.reports, state.clone(), Backoff::new(settings.reconnect_wait_max));
+        info!(threads = settings.threads, games_per_thread = settings.games_per_thread, game = ?spec, "starting to play");
         Ok(Self {
             settings,
             identity,
-            game: connected.join.game.clone(),
-            shared,
+            game: connection.join.game.clone(),
+            state,
             threads,
-            dead_threads,
+            ended_threads,
             reports,
-            lines: Some(lines),
+            tasks: Some(tasks),
             last_session: None,
         })
     }
 
-    /// Holds sessions with the learner until the worker is to stop.
+    /// Holds sessions with the learner until `shutdown`.
     async fn play(
         &mut self,
-        first: Connected,
+        first: LearnerConnection,
         backoff: &mut Backoff,
         shutdown: &CancellationToken,
     ) -> Result<(), WorkerError> {
-        let (shared, settings) = (self.shared.clone(), self.settings.clone());
+        let (state, settings) = (self.state.clone(), self.settings.clone());
         tokio::select! {
             () = shutdown.cancelled() => Ok(()),
-            () = crate::progress::tell(&shared, &settings) => Ok(()),
+            () = crate::worker_progress::report_progress(&state, &settings) => Ok(()),
             error = self.sessions(first, backoff) => Err(error),
         }
     }
 
-    async fn sessions(&mut self, first: Connected, backoff: &mut Backoff) -> WorkerError {
-        let mut connected = first;
+    async fn sessions(&mut self, first: LearnerConnection, backoff: &mut Backoff) -> WorkerError {
+        let mut connection = first;
         loop {
-            count(&self.shared.counters.session_count, 1);
-            self.last_session = Some(connected.clone());
+            count(&self.state.counters.session_count, 1);
+            self.last_session = Some(connection.clone());
             let began_at = Instant::now();
-            let error = match self.session(&connected).await {
+            let error = match self.session(&connection).await {
                 Ok(error) => error,
                 Err(error) => return error,
             };
-            // A learner that answers and breaks off again and again, its disk being full, is not pressed harder.
+            // The pause keeps growing for a learner that accepts a session and soon ends it, as with a full disk.
             if began_at.elapsed() > self.settings.reconnect_wait_max {
                 backoff.reset();
             }
-            warn!(cause = causes(&error), "session with the learner lost; games in hand are kept");
+            warn!(cause = causes(&error), "session with the learner lost; keeping its games");
             tokio::time::sleep(backoff.pause()).await;
-            connected = match join(&self.settings, &self.identity, backoff).await {
-                Ok(connected) if connected.join.game == self.game => connected,
+            connection = match join(&self.settings, &self.identity, backoff).await {
+                Ok(connection) if connection.join.game == self.game => connection,
                 Ok(_) => return WorkerError::GameChanged,
                 Err(error) => return error,
             };
@@ -143,33 +148,33 @@ impl Worker {
     }
 
     /// Holds one session. Returns why it ended.
-    async fn session(&mut self, connected: &Connected) -> Result<SessionError, WorkerError> {
-        let Self { settings, shared, reports, lines, dead_threads, .. } = self;
-        // Leases first: plies of a game that is someone else's by now are not sent.
-        if let Err(error) = renewals::renew(shared, connected, settings).await {
+    async fn session(&mut self, connection: &LearnerConnection) -> Result<LearnerSessionError, WorkerError> {
+        let Self { settings, state, reports, tasks, ended_threads, .. } = self;
+        // Leases first: plies of games that another worker has taken over are not sent.
+        if let Err(error) = renewals::renew(state, connection, settings).await {
             return Ok(error);
         }
-        let Lines { evaluations, leasing } = lines.as_mut().expect("sessions are held before the worker stops");
+        let SessionTasks { evaluations, leasing } = tasks.as_mut().expect("sessions are held before the worker stops");
         Ok(tokio::select! {
-            error = evaluations.serve(connected, settings) => error,
-            error = reports.serve(connected, settings) => error,
-            error = leasing.serve(connected, settings) => error,
-            error = renewals::serve(shared, connected, settings) => error,
-            Some(thread) = dead_threads.recv() => return Err(WorkerError::ThreadDied(thread)),
+            error = evaluations.serve(connection, settings) => error,
+            error = reports.serve(connection, settings) => error,
+            error = leasing.serve(connection, settings) => error,
+            error = renewals::serve(state, connection, settings) => error,
+            Some(thread) = ended_threads.recv() => return Err(WorkerError::ThreadEnded(thread)),
         })
     }
 
-    /// Stops the threads and reports what they played, within the time given.
+    /// Stops the threads and reports the last plies, within `drain_timeout`.
     async fn stop(&mut self) {
-        let game_count = self.shared.counters.summary().game_count;
-        self.shared.stop.cancel();
-        self.lines = None;
+        let game_count = self.state.counters.summary().game_count;
+        self.state.stop.cancel();
+        self.tasks = None;
         let drained = tokio::time::timeout(self.settings.drain_timeout, self.drain()).await;
         if drained.is_err() {
-            warn!(waited = ?self.settings.drain_timeout, "the learner did not acknowledge everything in time");
+            warn!(waited = ?self.settings.drain_timeout, "the learner did not acknowledge all plies in time");
         }
         let unacknowledged_plies = self.reports.unacknowledged_count();
-        let summary = self.shared.counters.summary();
+        let summary = self.state.counters.summary();
         info!(
             games_left_to_others = game_count,
             games_finished = summary.finished_game_count,
@@ -180,25 +185,25 @@ impl Worker {
         let threads = std::mem::take(&mut self.threads);
         let ended = tokio::task::spawn_blocking(move || threads.into_iter().for_each(|thread| drop(thread.join())));
         if tokio::time::timeout(self.settings.drain_timeout, ended).await.is_err() {
-            warn!("a search thread does not end");
+            warn!("a search thread did not end in time");
         }
     }
 
-    /// Reports the last plies. A learner that is gone is not waited for: its next life leases the games to others.
+    /// Reports the last plies. A learner that has gone is not waited for: once it is back, it leases the games again.
     async fn drain(&mut self) {
         let mut backoff = Backoff::new(self.settings.reconnect_wait_max);
         let mut session = self.last_session.take();
         loop {
-            let connected = match session.take() {
-                Some(connected) => Ok(connected),
+            let connection = match session.take() {
+                Some(connection) => Ok(connection),
                 None => join_once(&self.settings, &self.identity).await,
             };
-            match connected {
-                Ok(connected) if self.reports.drain(&connected, &self.settings).await.is_ok() => return,
-                Err(error @ SessionError::Connect(_)) => {
+            match connection {
+                Ok(connection) if self.reports.drain(&connection, &self.settings).await.is_ok() => return,
+                Err(error @ LearnerSessionError::Connect(_)) => {
                     return warn!(
                         cause = causes(&error),
-                        "the learner is gone; the last plies are left to its next life"
+                        "the learner is gone; the last plies are not reported and will be played again"
                     );
                 }
                 _ => tokio::time::sleep(backoff.pause()).await,
@@ -207,50 +212,51 @@ impl Worker {
     }
 }
 
-/// Starts the threads for whichever game is played.
+/// Starts the threads for the learner's game.
 struct Starter<'a> {
     settings: &'a WorkerSettings,
-    shared: &'a Arc<Shared>,
-    connected: &'a Connected,
-    outlets: Outlets,
-    inboxes: Vec<mpsc::Receiver<ToThread>>,
-    death: mpsc::Sender<usize>,
+    state: &'a Arc<WorkerState>,
+    connection: &'a LearnerConnection,
+    senders: TaskSenders,
+    inboxes: Vec<mpsc::Receiver<ThreadMessage>>,
+    end_sender: mpsc::Sender<usize>,
 }
 
 impl GameVisitor for Starter<'_> {
     type Output = std::io::Result<Vec<JoinHandle<()>>>;
 
     fn visit<E: Encoding>(self, encoding: E) -> Self::Output {
-        let join = &self.connected.join;
+        let join = &self.connection.join;
         let games_per_thread = self.settings.games_per_thread;
         let start = |(thread, inbox)| {
-            let desk_settings = DeskSettings {
+            let batcher_settings = LeafBatcherSettings {
                 thread,
                 cache_bytes: self.settings.cache_bytes_per_thread,
                 batch_leaves_max: (join.batch_leaves_max as usize).clamp(1, BATCH_LEAF_COUNT_MAX),
                 best_network_id: join.best_network_id,
             };
-            let desk = Desk::new(encoding.clone(), desk_settings, self.shared.clone(), self.outlets.clone());
-            let pool = Pool::new(desk, inbox);
-            let death = DeathNote { thread, death: self.death.clone() };
+            let batcher =
+                LeafBatcher::new(encoding.clone(), batcher_settings, self.state.clone(), self.senders.clone());
+            let game_thread = GameThread::new(batcher, inbox);
+            let end_notice = ThreadEndNotice { thread, sender: self.end_sender.clone() };
             std::thread::Builder::new().name(format!("search-{thread}")).spawn(move || {
-                let _death = death;
-                pool.run(games_per_thread);
+                let _end_notice = end_notice;
+                game_thread.run(games_per_thread);
             })
         };
         self.inboxes.into_iter().enumerate().map(start).collect()
     }
 }
 
-/// Tells when a thread ends, however it ends.
-struct DeathNote {
+/// Reports the end of a thread, by return or by panic.
+struct ThreadEndNotice {
     thread: usize,
-    death: mpsc::Sender<usize>,
+    sender: mpsc::Sender<usize>,
 }
 
-impl Drop for DeathNote {
+impl Drop for ThreadEndNotice {
     fn drop(&mut self) {
-        // There is room for one note a thread, and nobody to read it once the worker stops.
-        let _ = self.death.try_send(self.thread);
+        // The channel has room for one notice a thread. Nobody reads it once the worker stops.
+        let _ = self.sender.try_send(self.thread);
     }
 }

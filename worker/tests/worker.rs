@@ -1,4 +1,4 @@
-//! A whole worker against a learner that serves tic-tac-toe, dies, comes back, and talks rubbish.
+//! A whole worker against a learner that serves tic-tac-toe, dies, comes back, and sends invalid answers.
 
 mod common;
 
@@ -114,7 +114,7 @@ async fn a_game_whose_lease_is_lost_is_dropped() {
     let worker = Running::start(learner.settings(), WorkerKind::Actor);
     disk.wait_until("all games are leased", |state| state.games.values().all(|game| game.holder.is_some())).await;
     disk.change(|state| state.games.get_mut(&3).expect("game 3").holder = Some("someone else".into()));
-    // The renewal after that tells; then the worker hears its evaluations.
+    // The renewal after that reports the loss; then the worker receives its evaluations.
     let lease_is_lost = disk.lock().renewals + 2;
     disk.wait_until("the leases were renewed", |state| state.renewals >= lease_is_lost).await;
     disk.change(|state| state.evaluations_left = None);
@@ -171,7 +171,7 @@ async fn each_player_of_a_gate_game_asks_its_own_network() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
-async fn the_same_seed_gives_the_same_game_whatever_is_remembered() {
+async fn the_same_seed_gives_the_same_game_with_and_without_a_cache() {
     let state = || State {
         settings: SearchSettings { leaves_per_game: 3, ..SearchSettings::default().for_match(60) },
         ..State::with_games(8)

@@ -1,5 +1,5 @@
-//! The stream that carries batches to the learner and evaluations back. A batch stays here until it is answered, so
-//! a new stream begins with what the last one left unanswered.
+//! The stream that carries batches to the learner and evaluations back. A batch stays here until it is answered; a new
+//! stream starts with the unanswered batches of the last one.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -11,20 +11,20 @@ use tokio::time::{Instant, sleep_until};
 use tokio_stream::wrappers::ReceiverStream;
 use tracing::{error, warn};
 
-use crate::connect::{Connected, SessionError};
+use crate::channels::{BatchRequest, Evaluations, ThreadMessage, WorkerState, deliver};
 use crate::counters::count;
-use crate::messages::{BatchRequest, Evaluations, Shared, ToThread, hand_over};
-use crate::settings::WorkerSettings;
+use crate::learner_connection::{LearnerConnection, LearnerSessionError};
+use crate::worker_settings::WorkerSettings;
 
-/// How often a batch is sent before its games are given up.
+/// How often a batch may be answered unusably before its games are given up.
 const ATTEMPT_COUNT_MAX: u32 = 5;
 
 /// The task that owns the stream.
 pub(crate) struct EvaluationStream {
     requests: mpsc::Receiver<BatchRequest>,
-    inboxes: Vec<mpsc::Sender<ToThread>>,
+    inboxes: Vec<mpsc::Sender<ThreadMessage>>,
     outstanding: BTreeMap<u64, Outstanding>,
-    shared: Arc<Shared>,
+    state: Arc<WorkerState>,
 }
 
 struct Outstanding {
@@ -37,15 +37,19 @@ struct Outstanding {
 impl EvaluationStream {
     pub(crate) fn new(
         requests: mpsc::Receiver<BatchRequest>,
-        inboxes: Vec<mpsc::Sender<ToThread>>,
-        shared: Arc<Shared>,
+        inboxes: Vec<mpsc::Sender<ThreadMessage>>,
+        state: Arc<WorkerState>,
     ) -> Self {
-        Self { requests, inboxes, outstanding: BTreeMap::new(), shared }
+        Self { requests, inboxes, outstanding: BTreeMap::new(), state }
     }
 
     /// Carries batches until the stream ends; returns why.
-    pub(crate) async fn serve(&mut self, connected: &Connected, settings: &WorkerSettings) -> SessionError {
-        match self.carry(connected, settings).await {
+    pub(crate) async fn serve(
+        &mut self,
+        connection: &LearnerConnection,
+        settings: &WorkerSettings,
+    ) -> LearnerSessionError {
+        match self.carry(connection, settings).await {
             Ok(never) => match never {},
             Err(error) => error,
         }
@@ -53,15 +57,15 @@ impl EvaluationStream {
 
     async fn carry(
         &mut self,
-        connected: &Connected,
+        connection: &LearnerConnection,
         settings: &WorkerSettings,
-    ) -> Result<std::convert::Infallible, SessionError> {
-        let credits = (connected.join.batches_in_flight_max as usize).clamp(1, 1024);
+    ) -> Result<std::convert::Infallible, LearnerSessionError> {
+        let credits = (connection.join.batches_in_flight_max as usize).clamp(1, 1024);
         let (outgoing, stream) = mpsc::channel(credits);
         let mut again: VecDeque<u64> = self.outstanding.keys().copied().collect();
         self.outstanding.values_mut().for_each(|batch| batch.sent_at = None);
-        // A learner may answer the call only once it has a first batch: do not wait for it.
-        let mut client = connected.inference.clone();
+        // A learner may answer the call only after the first batch: do not wait for it here.
+        let mut client = connection.inference.clone();
         let opening = client.evaluate_leaves(ReceiverStream::new(stream));
         tokio::pin!(opening);
         let mut answers = None;
@@ -74,23 +78,23 @@ impl EvaluationStream {
                     answers = Some(opened.into_inner());
                 }
                 answer = next(&mut answers) => {
-                    self.deliver(&answer?)?;
+                    self.take_answer(&answer?)?;
                     in_flight -= 1;
                 }
                 id = self.next_batch(&mut again), if in_flight < credits => {
                     let message = self.mark_sent(id);
-                    outgoing.send(message).await.map_err(|_| SessionError::StreamClosed)?;
+                    outgoing.send(message).await.map_err(|_| LearnerSessionError::StreamClosed)?;
                     in_flight += 1;
                 }
                 () = sleep_until(deadline) => {
                     let seconds = settings.evaluation_timeout.as_secs();
-                    return Err(SessionError::Deadline { call: "evaluate leaves", seconds });
+                    return Err(LearnerSessionError::Deadline { call: "evaluate leaves", seconds });
                 }
             }
         }
     }
 
-    /// Returns when the oldest batch must have been answered.
+    /// Returns when the oldest batch must be answered.
     fn deadline(&self, settings: &WorkerSettings) -> Instant {
         let oldest = self.outstanding.values().filter_map(|batch| batch.sent_at).min();
         oldest.unwrap_or_else(Instant::now) + settings.evaluation_timeout
@@ -107,7 +111,7 @@ impl EvaluationStream {
                 self.outstanding.insert(id, Outstanding { request, attempt_count: 0, sent_at: None });
                 id
             }
-            // The threads are gone: the process is stopping and nothing more will come.
+            // The threads have ended: the process is stopping and nothing more will come.
             None => std::future::pending().await,
         }
     }
@@ -118,8 +122,8 @@ impl EvaluationStream {
         batch.request.batch.clone()
     }
 
-    /// Hands an answer to the thread that waits for it; an answer that is none ends the stream.
-    fn deliver(&mut self, answer: &EvaluationBatch) -> Result<(), SessionError> {
+    /// Passes an answer to the thread that waits for it; an unusable answer ends the stream.
+    fn take_answer(&mut self, answer: &EvaluationBatch) -> Result<(), LearnerSessionError> {
         let id = answer.batch_id;
         let Some(batch) = self.outstanding.get_mut(&id).filter(|batch| batch.sent_at.is_some()) else {
             return Err(self.unusable(format!("batch {id} was not asked for")));
@@ -128,9 +132,9 @@ impl EvaluationStream {
             Ok(evaluations) => {
                 let thread = batch.request.thread;
                 self.outstanding.remove(&id);
-                count(&self.shared.counters.uniform_prior_count, u64::from(answer.uniform_prior_count));
-                self.shared.counters.generation.store(answer.generation.into(), std::sync::atomic::Ordering::Relaxed);
-                self.hand_over(thread, id, Ok(evaluations));
+                count(&self.state.counters.uniform_prior_count, u64::from(answer.uniform_prior_count));
+                self.state.counters.generation.store(answer.generation.into(), std::sync::atomic::Ordering::Relaxed);
+                self.deliver_to(thread, id, Ok(evaluations));
                 Ok(())
             }
             Err(error) => {
@@ -139,21 +143,21 @@ impl EvaluationStream {
                     let thread = batch.request.thread;
                     self.outstanding.remove(&id);
                     error!(batch_id = id, %error, "batch given up after {ATTEMPT_COUNT_MAX} attempts");
-                    self.hand_over(thread, id, Err(error.to_string()));
+                    self.deliver_to(thread, id, Err(error.to_string()));
                 }
                 Err(self.unusable(error.to_string()))
             }
         }
     }
 
-    fn hand_over(&self, thread: usize, batch_id: u64, result: Result<Evaluations, String>) {
-        hand_over(&self.inboxes[thread], ToThread::Answer { batch_id, result });
+    fn deliver_to(&self, thread: usize, batch_id: u64, result: Result<Evaluations, String>) {
+        deliver(&self.inboxes[thread], ThreadMessage::Answer { batch_id, result });
     }
 
-    fn unusable(&self, reason: String) -> SessionError {
+    fn unusable(&self, reason: String) -> LearnerSessionError {
         warn!(reason, "unusable evaluations; the stream is opened again");
-        count(&self.shared.counters.unusable_evaluation_count, 1);
-        SessionError::Unusable(reason)
+        count(&self.state.counters.unusable_evaluation_count, 1);
+        LearnerSessionError::Unusable(reason)
     }
 }
 
@@ -165,13 +169,13 @@ fn read(answer: &EvaluationBatch, batch: &LeafBatch) -> Result<Evaluations, Wire
 }
 
 /// Returns the next answer of a stream that may not be open yet.
-async fn next(answers: &mut Option<tonic::Streaming<EvaluationBatch>>) -> Result<EvaluationBatch, SessionError> {
+async fn next(answers: &mut Option<tonic::Streaming<EvaluationBatch>>) -> Result<EvaluationBatch, LearnerSessionError> {
     match answers {
         None => std::future::pending().await,
-        Some(answers) => answers.message().await.map_err(call_error)?.ok_or(SessionError::StreamClosed),
+        Some(answers) => answers.message().await.map_err(call_error)?.ok_or(LearnerSessionError::StreamClosed),
     }
 }
 
-fn call_error(status: tonic::Status) -> SessionError {
-    SessionError::Call { call: "evaluate leaves", status: Box::new(status) }
+fn call_error(status: tonic::Status) -> LearnerSessionError {
+    LearnerSessionError::Call { call: "evaluate leaves", status: Box::new(status) }
 }

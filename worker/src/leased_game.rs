@@ -1,4 +1,4 @@
-//! One game in hand: its trees, the leaves it waits for, and the plies it plays.
+//! One leased game: its search trees, the leaves that wait for evaluations, and the plies that it plays.
 
 use std::sync::Arc;
 
@@ -9,12 +9,12 @@ use shared::search::{LeafId, Request, Search, SearchError};
 use shared::seed::mix_seed;
 use shared::wire::{ReportedPly, WireError, ply_to_proto, search_settings_from_proto};
 
+use crate::channels::PlyReport;
 use crate::counters::count;
-use crate::desk::{AskError, Closed, Desk, Spot};
-use crate::messages::Report;
-use crate::tickets::Ticket;
+use crate::held_leases::HeldLease;
+use crate::leaf_batcher::{AddLeafError, LeafBatcher, LeafOrigin, Stopping};
 
-/// Simulations of one game before others have their turn, if none of its leaves must wait.
+/// Most simulations of one game in a turn, if all its leaves are answered from the cache.
 const TURN_SIMULATION_COUNT_MAX: u32 = 4096;
 
 /// Why a leased game cannot be played.
@@ -34,23 +34,23 @@ pub(crate) enum LeaseError {
     Search(#[from] SearchError),
 }
 
-/// How far a game came in its turn.
+/// The state of a game after its turn.
 #[derive(Debug)]
 pub(crate) enum Step {
     /// It waits for evaluations.
     Waiting,
-    /// It could go on, but others wait for their turn.
+    /// It could go on, but its turn is over.
     Ready,
-    /// It has an outcome, and all its plies are with the reporting task.
-    Over,
-    /// It is another worker's now, or nobody's.
-    Lost,
+    /// It has an outcome, and all its plies were passed to the reporting task.
+    Finished,
+    /// This worker no longer holds its lease.
+    LeaseLost,
     /// It cannot go on, for this reason.
-    Broken(String),
+    Failed(String),
 }
 
-/// A leaf that waits for its evaluation. Leaves are expanded in the order in which they were selected, whatever was
-/// remembered: so the same seed gives the same game.
+/// A leaf that waits for its evaluation. Leaves are expanded in the order of their selection, cached or not, so that
+/// the same seed gives the same game.
 #[derive(Debug)]
 struct AwaitedLeaf {
     tree: usize,
@@ -61,25 +61,25 @@ struct AwaitedLeaf {
 }
 
 /// A game that this worker plays.
-pub(crate) struct GameInHand<E: Encoding> {
-    pub(crate) ticket: Arc<Ticket>,
-    /// One tree for both sides, or one for each if they are different networks: a tree holds one network's views.
+pub(crate) struct LeasedGame<E: Encoding> {
+    pub(crate) lease: Arc<HeldLease>,
+    /// One tree for both sides, or one for each if their networks differ: a tree holds evaluations of one network.
     searches: Vec<Search<E::Game>>,
     network_ids: [u32; 2],
     makes_targets: bool,
-    /// Plies so far; a game that began with Black to move counts them otherwise.
+    /// Plies played so far; says nothing about the side to move, since a start position may have Black to move.
     ply_count: u32,
     awaited: Vec<AwaitedLeaf>,
     priors: Vec<f32>,
     failure: Option<String>,
 }
 
-impl<E: Encoding> GameInHand<E> {
-    /// Sets up the game of a lease, from the plies it has.
+impl<E: Encoding> LeasedGame<E> {
+    /// Sets up the game of a lease and replays its plies.
     ///
     /// # Errors
     /// [`LeaseError`] if the lease cannot be played.
-    pub(crate) fn new(encoding: &E, ticket: Arc<Ticket>, lease: &proto::Lease) -> Result<Self, LeaseError> {
+    pub(crate) fn new(encoding: &E, held: Arc<HeldLease>, lease: &proto::Lease) -> Result<Self, LeaseError> {
         let settings = search_settings_from_proto(lease.search.as_ref().ok_or(LeaseError::NoSettings)?)?;
         let makes_targets = match proto::GameKind::try_from(lease.kind) {
             Ok(proto::GameKind::SelfPlay) => true,
@@ -97,33 +97,33 @@ impl<E: Encoding> GameInHand<E> {
         };
         let searches = (0..tree_count).map(search).collect::<Result<_, _>>()?;
         let (awaited, priors) = (vec![], vec![]);
-        Ok(Self { ticket, searches, network_ids, makes_targets, ply_count, awaited, priors, failure: None })
+        Ok(Self { lease: held, searches, network_ids, makes_targets, ply_count, awaited, priors, failure: None })
     }
 
-    /// Searches and plays until leaves must be waited for.
+    /// Searches and plays until leaves wait for evaluations, or the turn is over.
     ///
     /// # Errors
-    /// [`Closed`] if the process is stopping.
-    pub(crate) fn advance(&mut self, desk: &mut Desk<E>, game_index: usize) -> Result<Step, Closed> {
+    /// [`Stopping`] if the process is stopping.
+    pub(crate) fn advance(&mut self, batcher: &mut LeafBatcher<E>, game_index: usize) -> Result<Step, Stopping> {
         if let Some(reason) = self.failure.take() {
-            return Ok(Step::Broken(reason));
+            return Ok(Step::Failed(reason));
         }
         if !self.expand_answered() {
             return Ok(Step::Waiting);
         }
         for _ in 0..TURN_SIMULATION_COUNT_MAX {
-            let tree = self.tree_to_move(desk.encoding.game());
+            let tree = self.tree_to_move(batcher.encoding.game());
             match self.searches[tree].select_leaf() {
                 Request::Finished => {}
                 Request::Evaluate(leaf) => {
-                    match self.await_leaf(desk, tree, leaf, game_index) {
+                    match self.await_leaf(batcher, tree, leaf, game_index) {
                         Ok(()) => {}
-                        Err(AskError::Wire(error)) => {
-                            // Dropped in its next turn: until then the batch may name this game by its place.
+                        Err(AddLeafError::Wire(error)) => {
+                            // Dropped in its next turn: until then a batch may name this game by its index.
                             self.fail(error.to_string());
                             return Ok(Step::Waiting);
                         }
-                        Err(AskError::Closed(closed)) => return Err(closed),
+                        Err(AddLeafError::Stopping(closed)) => return Err(closed),
                     }
                 }
                 Request::Blocked if !self.awaited.is_empty() => {
@@ -132,19 +132,19 @@ impl<E: Encoding> GameInHand<E> {
                     }
                 }
                 Request::Blocked if self.searches[tree].is_done() => {
-                    if self.play_ply(desk, tree)? {
-                        return Ok(Step::Over);
+                    if self.play_ply(batcher, tree)? {
+                        return Ok(Step::Finished);
                     }
                 }
-                Request::Blocked => return Ok(Step::Broken("the search hands out no leaf".into())),
+                Request::Blocked => return Ok(Step::Failed("the search selects no leaf and is not done".into())),
             }
         }
         Ok(if self.is_answered() { Step::Ready } else { Step::Waiting })
     }
 
-    /// Takes the evaluation of a leaf that came in a batch.
-    pub(crate) fn answer(&mut self, leaf: usize, priors: &[f32], value: f32) {
-        let Some(awaited) = self.awaited.get_mut(leaf) else { return };
+    /// Takes the evaluation of a leaf from the answer to a batch.
+    pub(crate) fn take_evaluation(&mut self, leaf_index: usize, priors: &[f32], value: f32) {
+        let Some(awaited) = self.awaited.get_mut(leaf_index) else { return };
         if priors.len() == awaited.move_count {
             self.priors[awaited.priors_start..][..priors.len()].copy_from_slice(priors);
             awaited.value = Some(value);
@@ -154,7 +154,7 @@ impl<E: Encoding> GameInHand<E> {
         }
     }
 
-    /// Gives the game up: an evaluation will not come.
+    /// Gives the game up in its next turn: an evaluation will not come.
     pub(crate) fn fail(&mut self, reason: String) {
         self.failure = Some(reason);
     }
@@ -163,16 +163,22 @@ impl<E: Encoding> GameInHand<E> {
         if self.searches.len() == 1 { 0 } else { game.side_to_move(self.searches[0].position()).index() }
     }
 
-    fn await_leaf(&mut self, desk: &mut Desk<E>, tree: usize, leaf: LeafId, game_index: usize) -> Result<(), AskError> {
+    fn await_leaf(
+        &mut self,
+        batcher: &mut LeafBatcher<E>,
+        tree: usize,
+        leaf: LeafId,
+        game_index: usize,
+    ) -> Result<(), AddLeafError> {
         let search = &self.searches[tree];
         let (position, moves) = (search.leaf_position(leaf), search.leaf_moves(leaf));
-        // The network of the side whose ply is searched sees all leaves of its tree, those of the other side too.
-        let side = desk.encoding.game().side_to_move(search.position());
-        let spot = Spot { game: game_index, leaf: self.awaited.len() };
+        // The network of the side to move at the root evaluates all leaves of the tree, whoever moves there.
+        let side = batcher.encoding.game().side_to_move(search.position());
+        let origin = LeafOrigin { game_index, leaf_index: self.awaited.len() };
         let (priors_start, move_count) = (self.priors.len(), moves.len());
         self.priors.resize(priors_start + move_count, 0.0);
         let priors = &mut self.priors[priors_start..];
-        let value = desk.ask(self.network_ids[side.index()], (position, moves), spot, priors)?;
+        let value = batcher.add_leaf(self.network_ids[side.index()], (position, moves), origin, priors)?;
         self.awaited.push(AwaitedLeaf { tree, leaf, priors_start, move_count, value });
         Ok(())
     }
@@ -181,7 +187,7 @@ impl<E: Encoding> GameInHand<E> {
         self.awaited.iter().all(|awaited| awaited.value.is_some())
     }
 
-    /// Expands the awaited leaves once all are answered. Returns whether none is awaited any more.
+    /// Expands the awaited leaves if all are answered. Returns whether they were.
     fn expand_answered(&mut self) -> bool {
         if !self.is_answered() {
             return false;
@@ -195,21 +201,21 @@ impl<E: Encoding> GameInHand<E> {
         true
     }
 
-    /// Plays the move that the search found and reports it. Returns whether the game is over.
-    fn play_ply(&mut self, desk: &mut Desk<E>, tree: usize) -> Result<bool, Closed> {
-        let game = desk.encoding.game();
+    /// Plays the move that the search chose and reports it. Returns whether the game is over.
+    fn play_ply(&mut self, batcher: &mut LeafBatcher<E>, tree: usize) -> Result<bool, Stopping> {
+        let game = batcher.encoding.game();
         let search = &mut self.searches[tree];
         let side = game.side_to_move(search.position());
         let mv = search.choose_move();
         let reported = ReportedPly {
-            game_id: self.ticket.game_id,
+            game_id: self.lease.game_id,
             ply: self.ply_count,
             record: PlyRecord {
                 move_text: game.format_move(search.position(), mv),
-                policy_target: if self.makes_targets { policy_target(&desk.encoding, search) } else { None },
+                policy_target: if self.makes_targets { policy_target(&batcher.encoding, search) } else { None },
                 root_value: search.root_value().get(),
                 simulation_count: search.simulation_count(),
-                network_id: desk.resolve(self.network_ids[side.index()]),
+                network_id: batcher.resolve(self.network_ids[side.index()]),
             },
         };
         self.ply_count += 1;
@@ -217,9 +223,9 @@ impl<E: Encoding> GameInHand<E> {
             search.play(mv);
         }
         let is_over = game.outcome(self.searches[0].position()).is_some();
-        let report = Report { ticket: self.ticket.clone(), ply: ply_to_proto(&reported) };
-        desk.outlets.reports.blocking_send(report).map_err(|_| Closed)?;
-        count(&desk.shared.counters.ply_count, 1);
+        let report = PlyReport { lease: self.lease.clone(), ply: ply_to_proto(&reported) };
+        batcher.senders.reports.blocking_send(report).map_err(|_| Stopping)?;
+        count(&batcher.state.counters.ply_count, 1);
         Ok(is_over)
     }
 }

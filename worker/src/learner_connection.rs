@@ -1,4 +1,4 @@
-//! Reaching the learner and joining it, as often as it takes.
+//! Connecting to the learner and joining it, as often as needed.
 
 use std::time::Instant;
 
@@ -14,8 +14,9 @@ use tonic::transport::Channel;
 use tonic::{Code, Status};
 use tracing::{info, warn};
 
-use crate::backoff::{Backoff, Seldom};
-use crate::settings::WorkerSettings;
+use crate::backoff::Backoff;
+use crate::log_throttle::LogThrottle;
+use crate::worker_settings::WorkerSettings;
 
 /// A channel on which each call shows the token.
 pub(crate) type AuthChannel = InterceptedService<Channel, ClientAuth>;
@@ -23,34 +24,34 @@ pub(crate) type AuthChannel = InterceptedService<Channel, ClientAuth>;
 /// Why a worker cannot go on.
 #[derive(Debug, thiserror::Error)]
 pub enum WorkerError {
-    /// The learner does not take this worker; it says why.
+    /// The learner refuses this worker.
     #[error("{learner} refused to let us join: {reason}")]
     Refused {
         /// Address of the learner.
         learner: String,
-        /// The learner's words.
+        /// The reason that the learner gave.
         reason: String,
     },
-    /// What the learner plays cannot be read.
+    /// The learner's game cannot be read from its message.
     #[error("the learner's game")]
     Game(#[from] WireError),
-    /// What the learner plays is impossible.
+    /// The learner's game is not valid.
     #[error("the learner's game")]
     GameSpec(#[from] GameSpecError),
-    /// The learner came back as another one.
+    /// The learner serves another game since it restarted.
     #[error("the learner now plays another game; start the worker again")]
     GameChanged,
     /// A search thread cannot be started.
     #[error("start a search thread")]
     Thread(#[source] std::io::Error),
-    /// A search thread ended by itself.
-    #[error("search thread {0} died; its last words are above")]
-    ThreadDied(usize),
+    /// A search thread ended by itself, by a panic.
+    #[error("search thread {0} ended unexpectedly; the log above says why")]
+    ThreadEnded(usize),
 }
 
-/// Why one session with the learner is over. Another one is tried.
+/// Why a session with the learner ended. The worker joins again.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum SessionError {
+pub(crate) enum LearnerSessionError {
     #[error("{call}: {}", describe(.status))]
     Call { call: &'static str, status: Box<Status> },
     #[error("{call}: no answer within {seconds} s")]
@@ -67,51 +68,51 @@ fn describe(status: &Status) -> String {
     if status.message().is_empty() { status.code().to_string() } else { status.message().into() }
 }
 
-/// A learner that let us join.
+/// A learner that was joined.
 #[derive(Debug, Clone)]
-pub(crate) struct Connected {
+pub(crate) struct LearnerConnection {
     pub(crate) workers: WorkersClient<AuthChannel>,
     pub(crate) inference: InferenceClient<AuthChannel>,
     pub(crate) worker_id: String,
     pub(crate) join: JoinReply,
 }
 
-/// Who joins.
+/// The name and kind under which this process joins.
 #[derive(Debug, Clone)]
-pub(crate) struct Identity {
+pub(crate) struct WorkerIdentity {
     pub(crate) worker_id: String,
     pub(crate) kind: WorkerKind,
 }
 
-impl Identity {
-    /// Makes an identity of this process: two lives of one machine are two workers.
+impl WorkerIdentity {
+    /// Makes a new identity: a process that is started again is another worker.
     pub(crate) fn new(kind: WorkerKind) -> Self {
         let name = if kind == WorkerKind::Evaluator { "evaluator" } else { "actor" };
         Self { worker_id: format!("{name}-{}-{:016x}", std::process::id(), rand::random::<u64>()), kind }
     }
 }
 
-/// Joins the learner; waits for it as long as it takes.
+/// Joins the learner; tries again until it answers.
 ///
 /// # Errors
-/// [`WorkerError::Refused`] if it does not want us.
+/// [`WorkerError::Refused`] if the learner refuses this worker.
 pub(crate) async fn join(
     settings: &WorkerSettings,
-    identity: &Identity,
+    identity: &WorkerIdentity,
     backoff: &mut Backoff,
-) -> Result<Connected, WorkerError> {
-    let mut seldom = Seldom::new(settings.progress_interval);
+) -> Result<LearnerConnection, WorkerError> {
+    let mut throttle = LogThrottle::new(settings.progress_interval);
     loop {
         match join_once(settings, identity).await {
-            Ok(connected) => {
+            Ok(connection) => {
                 info!(learner = %settings.learner, worker_id = identity.worker_id, "joined the learner");
-                return Ok(connected);
+                return Ok(connection);
             }
-            Err(SessionError::Call { status, .. }) if is_refusal(status.code()) => {
+            Err(LearnerSessionError::Call { status, .. }) if is_refusal(status.code()) => {
                 return Err(WorkerError::Refused { learner: settings.learner.to_string(), reason: describe(&status) });
             }
             Err(error) => {
-                if seldom.is_due(Instant::now()) {
+                if throttle.is_due(Instant::now()) {
                     warn!(learner = %settings.learner, cause = causes(&error), "waiting for the learner");
                 }
                 tokio::time::sleep(backoff.pause()).await;
@@ -120,7 +121,7 @@ pub(crate) async fn join(
     }
 }
 
-/// Returns the causes of an error in one line.
+/// Returns an error and its causes in one line.
 pub(crate) fn causes(error: &(dyn std::error::Error + 'static)) -> String {
     let mut words: Vec<String> = vec![];
     let mut next = Some(error);
@@ -134,21 +135,30 @@ pub(crate) fn causes(error: &(dyn std::error::Error + 'static)) -> String {
     words.join(": ")
 }
 
-/// Waits for the answer to a call, but not for ever.
+/// Waits for the answer to a call, at most `request_timeout`.
+///
+/// # Errors
+/// [`LearnerSessionError::Call`] with the status of a failed call, [`LearnerSessionError::Deadline`] without an answer.
 pub(crate) async fn with_deadline<T>(
     call: &'static str,
     settings: &WorkerSettings,
     answer: impl Future<Output = Result<tonic::Response<T>, Status>>,
-) -> Result<T, SessionError> {
+) -> Result<T, LearnerSessionError> {
     match tokio::time::timeout(settings.request_timeout, answer).await {
         Ok(Ok(response)) => Ok(response.into_inner()),
-        Ok(Err(status)) => Err(SessionError::Call { call, status: Box::new(status) }),
-        Err(_) => Err(SessionError::Deadline { call, seconds: settings.request_timeout.as_secs() }),
+        Ok(Err(status)) => Err(LearnerSessionError::Call { call, status: Box::new(status) }),
+        Err(_) => Err(LearnerSessionError::Deadline { call, seconds: settings.request_timeout.as_secs() }),
     }
 }
 
-/// Tries to join the learner.
-pub(crate) async fn join_once(settings: &WorkerSettings, identity: &Identity) -> Result<Connected, SessionError> {
+/// Tries once to join the learner.
+///
+/// # Errors
+/// [`LearnerSessionError`] if it cannot be reached, does not answer in time, or refuses.
+pub(crate) async fn join_once(
+    settings: &WorkerSettings,
+    identity: &WorkerIdentity,
+) -> Result<LearnerConnection, LearnerSessionError> {
     let channel = settings.learner.endpoint().connect().await?;
     let auth = ClientAuth::new(settings.token.as_ref());
     let mut workers = WorkersClient::with_interceptor(channel.clone(), auth.clone())
@@ -165,10 +175,10 @@ pub(crate) async fn join_once(settings: &WorkerSettings, identity: &Identity) ->
         program_version: env!("CARGO_PKG_VERSION").into(),
     };
     let join = with_deadline("join", settings, workers.join(request)).await?;
-    Ok(Connected { workers, inference, worker_id: identity.worker_id.clone(), join })
+    Ok(LearnerConnection { workers, inference, worker_id: identity.worker_id.clone(), join })
 }
 
-/// Returns whether asking again would bring the same answer.
+/// Returns whether joining again would be refused again.
 fn is_refusal(code: Code) -> bool {
     matches!(
         code,

@@ -1,4 +1,4 @@
-//! Settings of a worker process. How games are searched is not among them: each lease says it.
+//! Settings of a worker process. How a game is searched is not among them: it comes with each lease.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -20,7 +20,7 @@ pub struct WorkerConfig {
     pub threads: usize,
     /// Games that each thread plays at once: its leaves share batches.
     pub games_per_thread: usize,
-    /// Bytes of evaluations that all threads together remember; 0: none.
+    /// Size of the evaluation cache in bytes, all threads together; 0: no cache.
     pub cache_bytes: usize,
     /// Longest wait for the answer to one call, and for one connection.
     #[serde(with = "humantime_serde")]
@@ -59,10 +59,10 @@ impl Default for WorkerConfig {
     }
 }
 
-/// Why the settings cannot be used; written `key: what is wrong`.
+/// Why the settings cannot be used; written `key: reason`.
 #[derive(Debug, thiserror::Error)]
-pub enum SettingsError {
-    /// The learner's address is none.
+pub enum WorkerSettingsError {
+    /// The learner's address is not valid.
     #[error("learner: {0}")]
     Learner(#[from] AddressError),
     /// A number is too small or too large.
@@ -98,8 +98,8 @@ impl WorkerConfig {
     /// Checks the settings. The token is read by the caller, from file or environment.
     ///
     /// # Errors
-    /// [`SettingsError`] naming the first key that cannot be used.
-    pub fn check(&self, token: Option<Token>) -> Result<WorkerSettings, SettingsError> {
+    /// [`WorkerSettingsError`] naming the first key that cannot be used.
+    pub fn check(&self, token: Option<Token>) -> Result<WorkerSettings, WorkerSettingsError> {
         let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
         check_range("threads", self.threads as u128, 0, 1024)?;
         check_range("games_per_thread", self.games_per_thread as u128, 1, 4096)?;
@@ -124,8 +124,8 @@ impl WorkerConfig {
 }
 
 /// Checks a number; durations are given in milliseconds.
-fn check_range(key: &'static str, value: u128, least: u128, most: u128) -> Result<(), SettingsError> {
-    if (least..=most).contains(&value) { Ok(()) } else { Err(SettingsError::Range { key, value, least, most }) }
+fn check_range(key: &'static str, value: u128, least: u128, most: u128) -> Result<(), WorkerSettingsError> {
+    if (least..=most).contains(&value) { Ok(()) } else { Err(WorkerSettingsError::Range { key, value, least, most }) }
 }
 
 #[cfg(test)]

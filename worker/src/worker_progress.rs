@@ -1,24 +1,24 @@
-//! How it goes: a line from time to time, and a bar on a terminal.
+//! Progress of the worker: a log line at each interval, and a bar on a terminal.
 
 use std::time::{Duration, Instant};
 
 use tracing::info;
 
+use crate::channels::WorkerState;
 use crate::counters::Summary;
-use crate::messages::Shared;
-use crate::settings::WorkerSettings;
+use crate::worker_settings::WorkerSettings;
 
-/// How often the bar on a terminal moves.
+/// How often the bar on a terminal is updated.
 const BAR_INTERVAL: Duration = Duration::from_millis(500);
 
-/// Tells of the progress until the threads are told to stop.
-pub(crate) async fn tell(shared: &Shared, settings: &WorkerSettings) {
+/// Reports the progress until the threads are to stop.
+pub(crate) async fn report_progress(state: &WorkerState, settings: &WorkerSettings) {
     let bar = runtime::logging::spinner();
     let (mut last, mut last_at) = (Summary::default(), Instant::now());
     let mut next_line = Instant::now() + settings.progress_interval;
-    while shared.stop.run_until_cancelled(tokio::time::sleep(BAR_INTERVAL)).await.is_some() {
+    while state.stop.run_until_cancelled(tokio::time::sleep(BAR_INTERVAL)).await.is_some() {
         let now = Instant::now();
-        let summary = shared.counters.summary();
+        let summary = state.counters.summary();
         let rates = Rates::new(&last, &summary, now.duration_since(last_at));
         bar.set_message(format!(
             "{} games, {:.1} plies/s, {:.0} evaluations/s, {:.0} % from the cache",
@@ -33,7 +33,7 @@ pub(crate) async fn tell(shared: &Shared, settings: &WorkerSettings) {
     bar.finish_and_clear();
 }
 
-/// What happened between two moments, by second.
+/// Rates between two summaries.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Rates {
     plies: f64,

@@ -1,0 +1,172 @@
+//! One search thread with many games, in two halves: while the leaves of one half are evaluated, the other half
+//! searches.
+
+use std::sync::Arc;
+
+use shared::encoding::Encoding;
+use tokio::sync::mpsc;
+use tracing::warn;
+
+use crate::channels::{Evaluations, GameRequest, ThreadMessage};
+use crate::counters::count;
+use crate::held_leases::HeldLease;
+use crate::leaf_batcher::{LeafBatcher, SentBatch, Stopping};
+use crate::leased_game::{LeasedGame, Step};
+
+/// A search thread and its games.
+pub(crate) struct GameThread<E: Encoding> {
+    batcher: LeafBatcher<E>,
+    inbox: mpsc::Receiver<ThreadMessage>,
+    halves: [Half<E>; 2],
+}
+
+/// Games whose leaves are sent together.
+struct Half<E: Encoding> {
+    games: Vec<LeasedGame<E>>,
+    /// While there are any, no game of this half changes its index: batches name games by index.
+    awaited: Vec<SentBatch>,
+}
+
+impl<E: Encoding> Half<E> {
+    fn can_search(&self) -> bool {
+        self.awaited.is_empty() && !self.games.is_empty()
+    }
+}
+
+impl<E: Encoding> GameThread<E> {
+    pub(crate) fn new(batcher: LeafBatcher<E>, inbox: mpsc::Receiver<ThreadMessage>) -> Self {
+        let half = || Half { games: vec![], awaited: vec![] };
+        Self { batcher, inbox, halves: [half(), half()] }
+    }
+
+    /// Plays until the process stops. The learner leases unfinished games to other workers then.
+    pub(crate) fn run(mut self, games_per_thread: usize) {
+        for _ in 0..games_per_thread {
+            if self.request_game(false).is_err() {
+                return;
+            }
+        }
+        while !self.batcher.state.stop.is_cancelled() {
+            if self.receive().is_err() || self.search().is_err() {
+                return;
+            }
+        }
+    }
+
+    /// Takes the messages in the inbox; waits for one if there is nothing to search.
+    fn receive(&mut self) -> Result<(), Stopping> {
+        if !self.halves.iter().any(Half::can_search) {
+            let message = self.inbox.blocking_recv().ok_or(Stopping)?;
+            self.take(message)?;
+        }
+        while let Ok(message) = self.inbox.try_recv() {
+            self.take(message)?;
+        }
+        Ok(())
+    }
+
+    fn take(&mut self, message: ThreadMessage) -> Result<(), Stopping> {
+        match message {
+            ThreadMessage::Lease(held, lease) => self.start_game(held, &lease),
+            ThreadMessage::Answer { batch_id, result } => {
+                self.take_answer(batch_id, result);
+                Ok(())
+            }
+        }
+    }
+
+    fn start_game(&mut self, held: Arc<HeldLease>, lease: &proto::Lease) -> Result<(), Stopping> {
+        match LeasedGame::new(&self.batcher.encoding, held, lease) {
+            Ok(game) => {
+                let shorter = usize::from(self.halves[1].games.len() < self.halves[0].games.len());
+                self.halves[shorter].games.push(game);
+                count(&self.batcher.state.counters.started_game_count, 1);
+                Ok(())
+            }
+            Err(error) => {
+                warn!(game_id = lease.game_id, %error, "lease cannot be played");
+                count(&self.batcher.state.counters.unusable_lease_count, 1);
+                self.request_game(true)
+            }
+        }
+    }
+
+    fn take_answer(&mut self, batch_id: u64, result: Result<Evaluations, String>) {
+        for half in &mut self.halves {
+            let Some(index) = half.awaited.iter().position(|batch| batch.batch_id == batch_id) else { continue };
+            let batch = half.awaited.swap_remove(index);
+            match result {
+                Ok(evaluations) => {
+                    self.batcher.cache_answer(&batch, &evaluations);
+                    distribute(&mut half.games, &batch, &evaluations);
+                }
+                Err(reason) => {
+                    for leaf in &batch.leaves {
+                        half.games[leaf.origin.game_index].fail(reason.clone());
+                    }
+                }
+            }
+            return;
+        }
+    }
+
+    /// Gives each half that waits for no evaluation its turn.
+    fn search(&mut self) -> Result<(), Stopping> {
+        for half in 0..self.halves.len() {
+            if self.halves[half].can_search() {
+                self.take_turn(half)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn take_turn(&mut self, half: usize) -> Result<(), Stopping> {
+        let games = &mut self.halves[half].games;
+        let (mut finished_count, mut dropped_count) = (0, 0);
+        let mut index = 0;
+        while let Some(game) = games.get_mut(index) {
+            let step = if game.lease.is_lost() { Step::LeaseLost } else { game.advance(&mut self.batcher, index)? };
+            let counters = &self.batcher.state.counters;
+            match step {
+                Step::Waiting | Step::Ready => {
+                    index += 1;
+                    continue;
+                }
+                Step::Finished => {
+                    count(&counters.finished_game_count, 1);
+                    finished_count += 1;
+                }
+                // Already logged by the task that noticed.
+                Step::LeaseLost => {
+                    dropped_count += 1;
+                    count(&counters.dropped_game_count, 1);
+                }
+                Step::Failed(reason) => {
+                    dropped_count += 1;
+                    warn!(game_id = game.lease.game_id, reason, "game dropped");
+                    count(&counters.dropped_game_count, 1);
+                }
+            }
+            // No leaf of this game is in a batch, and the games after it have not had their turn: their index may change.
+            games.swap_remove(index);
+        }
+        self.halves[half].awaited = self.batcher.send_all()?;
+        (0..finished_count).try_for_each(|_| self.request_game(false))?;
+        (0..dropped_count).try_for_each(|_| self.request_game(true))
+    }
+
+    fn request_game(&self, is_after_failure: bool) -> Result<(), Stopping> {
+        let request = GameRequest { thread: self.batcher.thread, is_after_failure };
+        self.batcher.senders.game_requests.blocking_send(request).map_err(|_| Stopping)
+    }
+}
+
+/// Gives each game the evaluations of its leaves.
+fn distribute<E: Encoding>(games: &mut [LeasedGame<E>], batch: &SentBatch, evaluations: &Evaluations) {
+    let mut priors = evaluations.priors.as_slice();
+    for (leaf, value) in batch.leaves.iter().zip(&evaluations.values) {
+        let (own, rest) = priors.split_at(leaf.move_count.min(priors.len()));
+        priors = rest;
+        games[leaf.origin.game_index].take_evaluation(leaf.origin.leaf_index, own, *value);
+    }
+}
