@@ -37,7 +37,7 @@ fn the_shipped_settings_are_the_defaults() {
     let output = actor(&["--config", path.to_str().expect("path"), "--print-config"]);
     assert!(output.status.success(), "{}", stderr(&output));
     let printed = String::from_utf8(output.stdout).expect("text");
-    assert_eq!(printed, runtime::config::to_toml(&WorkerConfig::default()));
+    assert_eq!(printed, runtime::layers::to_toml(&WorkerConfig::default()));
 }
 
 #[test]

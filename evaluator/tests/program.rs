@@ -12,7 +12,7 @@ fn the_shipped_settings_are_the_defaults() {
     let output = command.arg("--config").arg(path).arg("--print-config").output().expect("run the evaluator");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let printed = String::from_utf8(output.stdout).expect("text");
-    assert_eq!(printed, runtime::config::to_toml(&WorkerConfig::default()));
+    assert_eq!(printed, runtime::layers::to_toml(&WorkerConfig::default()));
 }
 
 #[test]

@@ -7,13 +7,13 @@
 use std::path::Path;
 use std::time::Instant;
 
-use learner::config::LearnerConfig;
+use learner::config::{LearnerConfig, LearnerSettings};
 use learner::inference::{Evaluator, NetworkOutput};
 use learner::run::{run, run_with};
 use net::{Device, InferenceNetwork, Network, NetworkShape, Precision};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
-use runtime::config::Sources;
+use runtime::layers::Sources;
 use shared::encoding::{Encoding, NetworkInput};
 use shared::game::Game;
 use shared::game::catalog::GameVisitor;
@@ -87,7 +87,7 @@ fn run_config() -> (tempfile::TempDir, LearnerConfig) {
     let dir = tempfile::tempdir().expect("a temporary folder");
     let preset = Path::new(env!("CARGO_MANIFEST_DIR")).join("../config/hive-cpu.toml");
     let sources = Sources { program: "learner", file: Some(preset), ..Sources::default() };
-    let mut config = runtime::config::load::<LearnerConfig>(&sources).expect("the preset is one").raw;
+    let mut config = runtime::layers::load::<LearnerConfig>(&sources).expect("the preset is one").raw;
     config.run.dir = dir.path().to_owned();
     (dir, config)
 }
@@ -97,12 +97,15 @@ fn load(
     config: &LearnerConfig,
     batch_leaves: usize,
     batches: usize,
-    serve: impl FnOnce(LearnerConfig, tokio::net::TcpListener, &tokio::runtime::Runtime, CancellationToken) + Send + 'static,
+    serve: impl FnOnce(LearnerSettings, tokio::net::TcpListener, &tokio::runtime::Runtime, CancellationToken)
+    + Send
+    + 'static,
 ) -> LoadReport {
     let tokio = tokio::runtime::Builder::new_multi_thread().enable_all().build().expect("tokio starts");
     let listener = tokio.block_on(tokio::net::TcpListener::bind("127.0.0.1:0")).expect("a free port");
     let address = listener.local_addr().expect("a bound listener has an address");
-    let (stop, config) = (CancellationToken::new(), config.clone());
+    let stop = CancellationToken::new();
+    let config = LearnerSettings::try_from(config.clone()).expect("the settings are possible");
     let learner_stop = stop.clone();
     let learner = std::thread::spawn(move || serve(config, listener, &tokio, learner_stop));
     let client = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("tokio starts");

@@ -129,6 +129,7 @@ fn run_row() -> RunRow {
         game: GAME.into(),
         config: "{}".into(),
         seed: 1,
+        start_network: None,
     }
 }
 

@@ -4,13 +4,13 @@ use std::process::ExitCode;
 
 use anyhow::Context;
 use clap::{Parser, Subcommand};
-use learner::config::LearnerConfig;
+use learner::config::LearnerSettings;
 use learner::data::{ExportArgs, InfoArgs};
 use learner::evaluate::EvaluateArgs;
 use learner::offline::{PretrainArgs, TrainArgs};
 use learner::{data, evaluate, inquire, offline, presets, run, serve};
 use runtime::auth::Token;
-use runtime::config::{ConfigArgs, Preset, Sources, to_toml};
+use runtime::layers::{ConfigArgs, SettingsPreset, Sources, to_toml};
 use runtime::{exit, logging, shutdown};
 use tracing::info;
 
@@ -34,7 +34,7 @@ struct Cli {
     config: ConfigArgs,
     /// Settings that the program carries with it; keys of --config and --set go above them.
     #[arg(long, value_name = "NAME", value_parser = presets::parser())]
-    preset: Option<Preset>,
+    preset: Option<SettingsPreset>,
     /// Folder of the store, the networks and the checkpoints (run.dir).
     #[arg(long, value_name = "DIR")]
     run_dir: Option<String>,
@@ -100,27 +100,26 @@ fn start(cli: &Cli) -> anyhow::Result<()> {
     let mut args = cli.config.clone();
     args.overrides.extend(overrides(cli));
     let sources = Sources { preset: cli.preset, ..Sources::new("learner", &args) };
-    let loaded = runtime::config::load::<LearnerConfig>(&sources)?;
-    loaded.raw.check().map_err(|error| loaded.error(error))?;
-    let config = loaded.raw.clone();
+    let (settings, loaded) = LearnerSettings::load(&sources)?;
     if args.print_config {
-        return exit::print(&to_toml(&config)).context("write to stdout");
+        let text = format!("{}{}", run::learning_rate_note(&settings), to_toml(&loaded.raw));
+        return exit::print(&text).context("write to stdout");
     }
     // Before threads, files and the first torch call: on a machine with a GPU the program starts anew.
-    net::cuda::preload(config.inference.device)?;
-    logging::init(&config.log).map_err(|error| loaded.error(error))?;
-    if let Some(file) = &config.server.token_file {
+    net::cuda::preload(settings.inference.device)?;
+    logging::init(&settings.log).map_err(|error| loaded.error("log.filter", error))?;
+    if let Some(file) = &settings.server.token_file {
         let token = Token::from_file(file).map_err(anyhow::Error::from);
-        token.map_err(|error| loaded.error(format!("server.token_file: {error:#}")))?;
+        token.map_err(|error| loaded.error("server.token_file", format!("{error:#}")))?;
     }
-    info!(config = %serde_json::to_string(&config).context("show the configuration")?, "learner starts");
+    info!(settings = loaded.base(), changes = loaded.changes(), "learner starts");
     let tokio = tokio::runtime::Builder::new_multi_thread().enable_all().build().context("start tokio")?;
     let stop = tokio.block_on(async { shutdown::on_signals() }).context("listen for signals")?;
-    let address = config.server.listen;
+    let address = settings.server.listen;
     let listener = tokio.block_on(tokio::net::TcpListener::bind(address));
     let listener = listener.with_context(|| format!("server.listen: open {address} (--listen chooses another)"))?;
     info!(address = %listener.local_addr()?, "listening");
-    let result = run::run(config, listener, &tokio, stop);
+    let result = run::run(settings, listener, &tokio, stop);
     // Threads that wait for a peer must not keep the process.
     tokio.shutdown_background();
     result

@@ -1,23 +1,45 @@
 //! The settings that the program carries with it.
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use runtime::config::Preset;
+use runtime::layers::SettingsPreset;
 
 /// The built-in default: the first description, to the letter.
 pub(crate) const DEFAULT_PRESET: &str = include_str!("../../config/hive-original.toml");
 
 /// The presets that the program carries with it.
-const PRESETS: [Preset; 5] = [
-    Preset { name: "hive-cpu", text: include_str!("../../config/hive-cpu.toml") },
-    Preset { name: "hive-4090", text: include_str!("../../config/hive-4090.toml") },
-    Preset { name: "hive-original", text: DEFAULT_PRESET },
-    Preset { name: "dama-cpu", text: include_str!("../../config/dama-cpu.toml") },
-    Preset { name: "tictactoe", text: include_str!("../../config/tictactoe.toml") },
+const PRESETS: [SettingsPreset; 5] = [
+    SettingsPreset { name: "hive-cpu", text: include_str!("../../config/hive-cpu.toml") },
+    SettingsPreset { name: "hive-4090", text: include_str!("../../config/hive-4090.toml") },
+    SettingsPreset { name: "hive-original", text: DEFAULT_PRESET },
+    SettingsPreset { name: "dama-cpu", text: include_str!("../../config/dama-cpu.toml") },
+    SettingsPreset { name: "tictactoe", text: include_str!("../../config/tictactoe.toml") },
 ];
 
 /// Returns what reads the name of a preset from the command line.
 #[must_use]
-pub fn parser() -> impl TypedValueParser<Value = Preset> {
+pub fn parser() -> impl TypedValueParser<Value = SettingsPreset> {
     PossibleValuesParser::new(PRESETS.map(|preset| preset.name))
         .try_map(|name| PRESETS.into_iter().find(|preset| preset.name == name).ok_or("no preset has this name"))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn every_key_of_the_default_preset_is_explained_where_it_first_stands() {
+        let (mut explained, mut is_after_comment) = (BTreeSet::new(), false);
+        for line in DEFAULT_PRESET.lines() {
+            if let Some((key, _)) = line.split_once(" = ").filter(|_| !line.starts_with('#')) {
+                // One comment may be about two keys in a row.
+                assert!(is_after_comment || explained.contains(key), "{key} has no comment");
+                explained.insert(key);
+            } else {
+                is_after_comment = line.starts_with('#');
+            }
+        }
+        assert!(explained.len() > 60, "{explained:?}");
+    }
 }

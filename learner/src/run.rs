@@ -16,7 +16,7 @@ use tokio_util::sync::CancellationToken;
 use tracing::{info, warn};
 
 use crate::best::BestNetwork;
-use crate::config::{InferenceConfig, LearnerConfig};
+use crate::config::{InferenceConfig, LearnerConfig, LearnerSettings, LearningRates};
 use crate::durable::DurableStore;
 use crate::files::RunFiles;
 use crate::games::{GameRegistry, RegistryLimits, mix_seed};
@@ -33,13 +33,13 @@ use crate::trainer::{TrainerHandle, TrainerParts, check_sha256, first_network};
 /// # Errors
 /// What makes it impossible to start or to go on, in words.
 pub fn run(
-    config: LearnerConfig,
+    settings: LearnerSettings,
     listener: TcpListener,
     tokio: &tokio::runtime::Runtime,
     stop: CancellationToken,
 ) -> anyhow::Result<()> {
-    let inference = config.inference.clone();
-    run_with(config, listener, tokio, stop, move |files, shape| {
+    let inference = settings.inference.clone();
+    run_with(settings, listener, tokio, stop, move |files, shape| {
         let device = net::open_device(inference.device)?;
         if inference.threads > 0 {
             net::set_threads(inference.threads);
@@ -53,19 +53,19 @@ pub fn run(
 /// # Errors
 /// As [`run`].
 pub fn run_with<V: Evaluator>(
-    config: LearnerConfig,
+    settings: LearnerSettings,
     listener: TcpListener,
     tokio: &tokio::runtime::Runtime,
     stop: CancellationToken,
     make_evaluator: impl FnOnce(RunFiles, NetworkShape) -> anyhow::Result<V> + Send + 'static,
 ) -> anyhow::Result<()> {
-    let game = config.game.clone();
-    game.visit(Run { config, listener, tokio, stop, make_evaluator })?
+    let game = settings.game.clone();
+    game.visit(Run { settings, listener, tokio, stop, make_evaluator })?
 }
 
 /// A run of a game that is still to be chosen.
 struct Run<'a, F> {
-    config: LearnerConfig,
+    settings: LearnerSettings,
     listener: TcpListener,
     tokio: &'a tokio::runtime::Runtime,
     stop: CancellationToken,
@@ -81,6 +81,8 @@ struct TakenUp<E: Encoding> {
     human_games: Option<HumanGames>,
     registry: Arc<GameRegistry<E>>,
     best: Arc<BestNetwork>,
+    /// Whether generation 0 was made from a network.
+    is_from_network: bool,
 }
 
 impl<V, F> GameVisitor for Run<'_, F>
@@ -91,18 +93,18 @@ where
     type Output = anyhow::Result<()>;
 
     fn visit<E: Encoding>(self, encoding: E) -> anyhow::Result<()> {
-        let token = self.config.server.token_file.as_deref().map(Token::from_file).transpose()?;
+        let token = self.settings.server.token_file.as_deref().map(Token::from_file).transpose()?;
         // Training starts only after the first games: what it lacks is told now.
-        net::open_device(self.config.training.device).context("training.device")?;
-        let taken_up = take_up(&self.config, &encoding, &self.stop)?;
+        net::open_device(self.settings.training.device).context("training.device")?;
+        let taken_up = take_up(&self.settings, &encoding, &self.stop)?;
         let (inference, inference_thread) =
-            start_inference(&self.config.inference, &encoding, &taken_up, self.make_evaluator)?;
+            start_inference(&self.settings.inference, &encoding, &taken_up, self.make_evaluator)?;
         let status = Arc::new(RunStatus::default());
         show_start(&status, &taken_up);
-        let pipeline = make_pipeline(&self.config, &encoding, &taken_up, &inference, &status, &self.stop)?;
-        let services = make_services(&self.config, &taken_up, inference, status, &self.stop);
+        let pipeline = make_pipeline(&self.settings, &encoding, &taken_up, &inference, &status, &self.stop)?;
+        let services = make_services(&self.settings, &taken_up, inference, status, &self.stop);
         let pipeline = std::thread::Builder::new().name("pipeline".to_owned()).spawn(move || pipeline.run())?;
-        let deadline = self.config.server.drain_deadline;
+        let deadline = self.settings.server.drain_deadline;
         let served = self.tokio.block_on(serve(services, self.listener, token.as_ref(), self.stop.clone(), deadline));
         // A server that failed stops the pipeline too.
         self.stop.cancel();
@@ -141,7 +143,9 @@ fn take_up<E: Encoding>(config: &LearnerConfig, encoding: &E, stop: &Cancellatio
     let store = Arc::new(Store::open(files.dir(), &run_row(config)?).context("open the store")?);
     let durable = DurableStore::new(Arc::clone(&store), stop.clone());
     let reader = store.reader()?;
-    if reader.best_network()?.is_some() {
+    let is_new = reader.best_network()?.is_none();
+    let is_from_network = if is_new { start.is_some() } else { store.run().start_network.is_some() };
+    if !is_new {
         if let Some(start) = &start {
             info!(passed_over = %start.display(), "the run goes on with its own network; another one is for a new run");
         }
@@ -151,12 +155,43 @@ fn take_up<E: Encoding>(config: &LearnerConfig, encoding: &E, stop: &Cancellatio
         first_network(&files, &shape, store.run().seed, start.as_deref(), &durable)
             .context("make the first network")?;
     }
+    show_learning_rates(config, is_from_network);
     let best = Arc::new(take_up_best(&files, &reader, &shape)?);
     let replay = Arc::new(fill_replay(config, encoding, &store, &reader)?);
     let limits = RegistryLimits { lease: config.server.lease, ..RegistryLimits::default() };
     let registry = GameRegistry::open(encoding.clone(), Arc::clone(&store), Arc::clone(&replay), limits);
     let registry = Arc::new(registry.context("take up the games")?);
-    Ok(TakenUp { files, shape, store: durable, replay, human_games, registry, best })
+    Ok(TakenUp { files, shape, store: durable, replay, human_games, registry, best, is_from_network })
+}
+
+/// Says once that the run learns at other rates than one from random weights.
+fn show_learning_rates(config: &LearnerConfig, is_from_network: bool) {
+    if is_from_network {
+        let LearningRates { first, last } = config.training.learning_rates(true);
+        info!(
+            learning_rate_first = first,
+            learning_rate_last = last,
+            "the run started from a network: training.learning_rate_max_from_network counts"
+        );
+    }
+}
+
+/// Returns a comment for the printed settings that says which learning rates count, if it is not those of a run from
+/// random weights; empty otherwise.
+#[must_use]
+pub fn learning_rate_note(config: &LearnerConfig) -> String {
+    let is_from_network = match Reader::of_run(&config.run.dir).and_then(|reader| reader.run()) {
+        Ok(run) => run.start_network.is_some(),
+        Err(_) => config.run.start_network.is_some(),
+    };
+    if !is_from_network {
+        return String::new();
+    }
+    let LearningRates { first, last } = config.training.learning_rates(true);
+    format!(
+        "# This run starts from a network: its learning rate falls from {first} to {last} \
+         (training.learning_rate_max_from_network).\n\n"
+    )
 }
 
 /// Refuses a network that is not there or has another shape, if the run is new: one that exists has its own.
@@ -238,7 +273,7 @@ fn start_inference<E: Encoding, V: Evaluator>(
 }
 
 fn make_pipeline<E: Encoding>(
-    config: &LearnerConfig,
+    settings: &LearnerSettings,
     encoding: &E,
     taken_up: &TakenUp<E>,
     inference: &InferenceHandle,
@@ -247,7 +282,7 @@ fn make_pipeline<E: Encoding>(
 ) -> anyhow::Result<Pipeline<E>> {
     let trainer = TrainerHandle::start(TrainerParts {
         encoding: encoding.clone(),
-        config: config.clone(),
+        settings: settings.trainer(taken_up.is_from_network),
         shape: taken_up.shape,
         files: taken_up.files.clone(),
         store: taken_up.store.clone(),
@@ -261,10 +296,10 @@ fn make_pipeline<E: Encoding>(
         Arc::clone(&taken_up.registry),
         Arc::clone(&taken_up.replay),
         inference.clone(),
-        config.inference.batch_leaves_max,
+        settings.inference.batch_leaves_max,
     );
     Ok(Pipeline {
-        config: config.clone(),
+        settings: settings.pipeline(),
         registry: Arc::clone(&taken_up.registry),
         store: taken_up.store.clone(),
         trainer,
@@ -276,16 +311,16 @@ fn make_pipeline<E: Encoding>(
 }
 
 fn make_services<E: Encoding>(
-    config: &LearnerConfig,
+    settings: &LearnerSettings,
     taken_up: &TakenUp<E>,
     inference: InferenceHandle,
     status: Arc<RunStatus>,
     stop: &CancellationToken,
 ) -> Services<E> {
-    let in_flight_max = config.server.batches_in_flight_max as usize;
+    let in_flight_max = settings.server.batches_in_flight_max as usize;
     let (registry, best) = (Arc::clone(&taken_up.registry), Arc::clone(&taken_up.best));
     Services {
-        workers: WorkersService::new(config.clone(), registry, best, Arc::clone(&status)),
+        workers: WorkersService::new(settings.join_terms(), registry, best, Arc::clone(&status)),
         inference: InferenceService::new(inference, in_flight_max, stop.clone()),
         status,
     }
@@ -312,5 +347,6 @@ fn run_row(config: &LearnerConfig) -> anyhow::Result<RunRow> {
         game: serde_json::to_string(&config.game)?,
         config: serde_json::to_string(config)?,
         seed: config.run.seed,
+        start_network: None,
     })
 }

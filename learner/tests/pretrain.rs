@@ -206,11 +206,25 @@ fn a_run_starts_from_what_was_learned_and_then_keeps_its_own() {
     let shape: Vec<&str> = SETTINGS[..3].iter().flat_map(|setting| ["--set", setting]).collect();
     let mut learner = start(&shape);
     learner.wait_for("new run: making network 1, generation 0");
+    let rates = learner.wait_for("the run started from a network");
+    assert!(rates.contains("learning_rate_first=0.002 learning_rate_last=0.0001"), "{rates}");
     learner.wait_for("best network network_id=1 generation=0");
     learner.kill_hard();
     let taken_up = std::fs::read(run_dir.join("networks/network-000001.safetensors")).expect("network 1");
     assert!(taken_up == std::fs::read(&network).expect("the network"), "byte for byte");
-    start(&shape).wait_for("the run goes on with its own network");
+    let mut learner = start(&shape);
+    learner.wait_for("the run goes on with its own network");
+    learner.kill_hard();
+    let printed = |flags: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_learner"));
+        command.args(["--preset", "hive-cpu", "--print-config", "--run-dir"]).args(flags);
+        String::from_utf8(command.output().expect("the program starts").stdout).expect("text")
+    };
+    let note = "# This run starts from a network: its learning rate falls from 0.002 to 0.0001";
+    let run_dir = run_dir.to_str().expect("a plain path");
+    assert!(printed(&[run_dir]).starts_with(note), "the run keeps its rate without the flag");
+    assert!(printed(&["no-such-run", "--resume", "any"]).starts_with(note));
+    assert!(printed(&["no-such-run"]).starts_with("[game]"));
 }
 
 #[test]

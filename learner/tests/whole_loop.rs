@@ -5,7 +5,7 @@ mod common;
 use common::system::{System, preset};
 use common::truth::NetworkPlayer;
 use learner::config::LearnerConfig;
-use runtime::config::{Sources, load};
+use runtime::layers::{Sources, load};
 
 /// Iterations of the run: as many as the preset lets the learning rate fall over.
 const ITERATIONS: &str = "8";

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
-use crate::config::ConfigError;
+use crate::layers::ConfigError;
 
 /// Exit code for wrong usage or configuration (EX_USAGE of sysexits).
 pub const USAGE: u8 = 64;

@@ -1,11 +1,11 @@
-//! What every program needs to start and to stop: configuration, logs, exit codes, signals, lines read from
+//! What every program needs to start and to stop: settings in layers, logs, exit codes, signals, lines read from
 //! anybody, and the gRPC settings that both sides must share.
 //!
-//! No game, no search and no network lives here. Only [`config::Sources::new`] reads the environment.
+//! No game, no search and no network lives here. Only [`layers::Sources::new`] reads the environment.
 
 pub mod auth;
-pub mod config;
 pub mod exit;
+pub mod layers;
 pub mod limits;
 pub mod lines;
 pub mod logging;

@@ -43,8 +43,8 @@ impl Default for LogSettings {
 /// Why logs cannot be started.
 #[derive(Debug, thiserror::Error)]
 pub enum LogError {
-    /// The filter is not one.
-    #[error("log.filter: {filter:?}: {reason}")]
+    /// The filter cannot be read.
+    #[error("{filter:?}: {reason}")]
     Filter {
         /// What was read.
         filter: String,
@@ -163,6 +163,6 @@ mod tests {
     #[test]
     fn a_wrong_filter_is_named() {
         let error = init(&LogSettings { filter: "worker=loud".into(), ..LogSettings::default() }).unwrap_err();
-        assert!(error.to_string().starts_with("log.filter: \"worker=loud\": "), "{error}");
+        assert!(error.to_string().starts_with("\"worker=loud\": "), "{error}");
     }
 }

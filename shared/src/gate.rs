@@ -2,13 +2,17 @@
 //!
 //! Pure arithmetic. Who plays the games and where they are kept is the learner's business.
 
+use std::ops::Bound;
+
 use serde::{Deserialize, Serialize};
+
+use crate::setting::{SettingError, check_range, check_that};
 
 /// How many games a gate has and what the candidate needs.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct GateSettings {
-    /// Games of a gate, even: two with swapped colours from each opening.
+    /// Games of a gate, even, 2..=1,000,000: two with swapped colours from each opening.
     pub game_count: u32,
     /// Share of the points from which the candidate is promoted, above 0 and at most 1; a draw is half a point.
     pub promotion_score: f64,
@@ -18,17 +22,6 @@ impl Default for GateSettings {
     fn default() -> Self {
         Self { game_count: 400, promotion_score: 0.55 }
     }
-}
-
-/// Why gate settings are impossible.
-#[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
-pub enum GateSettingsError {
-    /// The games do not come in pairs.
-    #[error("game_count: {0} is not an even number from 2 to 1,000,000")]
-    GameCount(u32),
-    /// The score cannot be reached, or is reached by losing every game.
-    #[error("promotion_score: {0} is not above 0 and at most 1")]
-    PromotionScore(f64),
 }
 
 /// What a gate decided about its candidate.
@@ -68,15 +61,12 @@ impl GateSettings {
     /// Checks the numbers.
     ///
     /// # Errors
-    /// [`GateSettingsError`] naming the first key that is impossible.
-    pub fn check(&self) -> Result<(), GateSettingsError> {
-        if !(2..=1_000_000).contains(&self.game_count) || !self.game_count.is_multiple_of(2) {
-            return Err(GateSettingsError::GameCount(self.game_count));
-        }
-        if !(self.promotion_score > 0.0 && self.promotion_score <= 1.0) {
-            return Err(GateSettingsError::PromotionScore(self.promotion_score));
-        }
-        Ok(())
+    /// [`SettingError`] with the first key that is out of range.
+    pub fn check(&self) -> Result<(), SettingError> {
+        let game_count = self.game_count;
+        check_range("game_count", game_count, 2..=1_000_000)?;
+        check_that("game_count", game_count.is_multiple_of(2), || format!("{game_count} is odd: games come in pairs"))?;
+        check_range("promotion_score", self.promotion_score, (Bound::Excluded(0.0), Bound::Included(1.0)))
     }
 
     /// Returns the fewest half points that promote. 0.55 of 400 games are 440 half points, not 441 for a rounding error.

@@ -11,6 +11,7 @@ pub mod opening;
 pub mod record;
 pub mod search;
 pub mod seed;
+pub mod setting;
 pub mod wire;
 
 /// Version of the rules, encodings, records and packed forms; peers that differ are refused.

@@ -7,7 +7,7 @@ use proto::workers_client::WorkersClient;
 use proto::{JoinReply, JoinRequest, WorkerKind};
 use runtime::auth::ClientAuth;
 use runtime::limits::MESSAGE_BYTES_MAX;
-use shared::game::catalog::GameSpecError;
+use shared::setting::SettingError;
 use shared::wire::WireError;
 use tonic::service::interceptor::InterceptedService;
 use tonic::transport::Channel;
@@ -37,7 +37,7 @@ pub enum WorkerError {
     Game(#[from] WireError),
     /// The learner's game is not valid.
     #[error("the learner's game")]
-    GameSpec(#[from] GameSpecError),
+    Setting(#[from] SettingError),
     /// The learner serves another game since it restarted.
     #[error("the learner now plays another game; start the worker again")]
     GameChanged,

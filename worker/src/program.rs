@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use anyhow::Context;
 use proto::WorkerKind;
 use runtime::auth::Token;
-use runtime::config::{ConfigArgs, Loaded, Sources, load, to_toml};
 use runtime::exit::UsageError;
+use runtime::layers::{ConfigArgs, Loaded, Sources, load, to_toml};
 use runtime::{exit, logging, shutdown};
 
 use crate::{WorkerConfig, WorkerSettings};
@@ -59,10 +59,11 @@ pub fn start(program: &'static str, kind: WorkerKind, args: &WorkerArgs) -> anyh
     if args.config.print_config {
         return exit::print(&to_toml(&loaded.raw)).context("write to stdout");
     }
-    logging::init(&loaded.raw.log).map_err(|error| loaded.error(error))?;
+    logging::init(&loaded.raw.log).map_err(|error| loaded.error("log.filter", error))?;
     let token = token(args.token.as_deref(), &loaded)?;
-    let settings = loaded.raw.check(token).map_err(|error| loaded.error(error))?;
-    tracing::info!(program, version = env!("CARGO_PKG_VERSION"), config = ?loaded.raw, "starting");
+    let settings = loaded.raw.check(token).map_err(|error| loaded.error(&error.key, error.problem))?;
+    let (base, changes) = (loaded.base(), loaded.changes());
+    tracing::info!(program, version = env!("CARGO_PKG_VERSION"), settings = base, changes, "starting");
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().context("start tokio")?;
     runtime.block_on(run_until_signal(settings, kind))
 }
@@ -77,7 +78,7 @@ fn token(given: Option<&str>, loaded: &Loaded<WorkerConfig>) -> anyhow::Result<O
         return Ok(None);
     }
     let token = Token::from_file(file).map_err(anyhow::Error::from);
-    Ok(Some(token.map_err(|error| loaded.error(format!("token_file: {error:#}")))?))
+    Ok(Some(token.map_err(|error| loaded.error("token_file", format!("{error:#}")))?))
 }
 
 async fn run_until_signal(settings: WorkerSettings, kind: WorkerKind) -> anyhow::Result<()> {

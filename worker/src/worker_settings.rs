@@ -1,5 +1,6 @@
 //! Settings of a worker process. How a game is searched is not among them: it comes with each lease.
 
+use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -7,6 +8,7 @@ use runtime::auth::Token;
 use runtime::limits::{Address, AddressError};
 use runtime::logging::LogSettings;
 use serde::{Deserialize, Serialize};
+use shared::setting::{SettingError, check_range, check_that};
 
 /// Settings as written in the file of an actor or evaluator.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -16,25 +18,25 @@ pub struct WorkerConfig {
     pub learner: String,
     /// File that holds the learner's token; empty: none.
     pub token_file: PathBuf,
-    /// Search threads; 0: one for each core.
+    /// Search threads, 0..=1024; 0: one for each core.
     pub threads: usize,
-    /// Games that each thread plays at once: its leaves share batches.
+    /// Games that each thread plays at once, 1..=4096: their leaves share batches.
     pub games_per_thread: usize,
     /// Size of the evaluation cache in bytes, all threads together; 0: no cache.
     pub cache_bytes: usize,
-    /// Longest wait for the answer to one call, and for one connection.
+    /// Longest wait for the answer to one call, and for one connection, 100 ms to 1 h.
     #[serde(with = "humantime_serde")]
     pub request_timeout: Duration,
-    /// Longest wait for the evaluation of one batch.
+    /// Longest wait for the evaluation of one batch, 100 ms to 1 h.
     #[serde(with = "humantime_serde")]
     pub evaluation_timeout: Duration,
-    /// Longest pause between two attempts to reach the learner.
+    /// Longest pause between two attempts to reach the learner, 1 ms to 10 min.
     #[serde(with = "humantime_serde")]
     pub reconnect_wait_max: Duration,
     /// Longest time that a stopping worker spends on plies that are not acknowledged yet.
     #[serde(with = "humantime_serde")]
     pub drain_timeout: Duration,
-    /// Pause between two progress lines.
+    /// Pause between two progress lines, 100 ms to 1 h.
     #[serde(with = "humantime_serde")]
     pub progress_interval: Duration,
     /// What is logged, and how.
@@ -59,26 +61,6 @@ impl Default for WorkerConfig {
     }
 }
 
-/// Why the settings cannot be used; written `key: reason`.
-#[derive(Debug, thiserror::Error)]
-pub enum WorkerSettingsError {
-    /// The learner's address is not valid.
-    #[error("learner: {0}")]
-    Learner(#[from] AddressError),
-    /// A number is too small or too large.
-    #[error("{key}: {value} is not in {least}..={most}")]
-    Range {
-        /// The key.
-        key: &'static str,
-        /// What it was set to.
-        value: u128,
-        /// Least possible value.
-        least: u128,
-        /// Greatest possible value.
-        most: u128,
-    },
-}
-
 /// Checked settings.
 #[derive(Debug, Clone)]
 pub struct WorkerSettings {
@@ -94,22 +76,27 @@ pub struct WorkerSettings {
     pub(crate) progress_interval: Duration,
 }
 
+/// Least and greatest time limits and pauses.
+const TIMEOUTS: RangeInclusive<Duration> = Duration::from_millis(100)..=Duration::from_secs(3600);
+
 impl WorkerConfig {
     /// Checks the settings. The token is read by the caller, from file or environment.
     ///
     /// # Errors
-    /// [`WorkerSettingsError`] naming the first key that cannot be used.
-    pub fn check(&self, token: Option<Token>) -> Result<WorkerSettings, WorkerSettingsError> {
+    /// [`SettingError`] with the first key that cannot be used.
+    pub fn check(&self, token: Option<Token>) -> Result<WorkerSettings, SettingError> {
         let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-        check_range("threads", self.threads as u128, 0, 1024)?;
-        check_range("games_per_thread", self.games_per_thread as u128, 1, 4096)?;
-        check_range("request_timeout", self.request_timeout.as_millis(), 100, 3_600_000)?;
-        check_range("evaluation_timeout", self.evaluation_timeout.as_millis(), 100, 3_600_000)?;
-        check_range("reconnect_wait_max", self.reconnect_wait_max.as_millis(), 1, 600_000)?;
-        check_range("progress_interval", self.progress_interval.as_millis(), 100, 3_600_000)?;
+        check_range("threads", self.threads, 0..=1024)?;
+        check_range("games_per_thread", self.games_per_thread, 1..=4096)?;
+        check_duration("request_timeout", self.request_timeout, TIMEOUTS)?;
+        check_duration("evaluation_timeout", self.evaluation_timeout, TIMEOUTS)?;
+        let waits = Duration::from_millis(1)..=Duration::from_secs(600);
+        check_duration("reconnect_wait_max", self.reconnect_wait_max, waits)?;
+        check_duration("progress_interval", self.progress_interval, TIMEOUTS)?;
+        let learner = self.learner.parse().map_err(|error: AddressError| SettingError::new("learner", error))?;
         let threads = if self.threads == 0 { cores } else { self.threads };
         Ok(WorkerSettings {
-            learner: self.learner.parse()?,
+            learner,
             token,
             threads,
             games_per_thread: self.games_per_thread,
@@ -123,9 +110,8 @@ impl WorkerConfig {
     }
 }
 
-/// Checks a number; durations are given in milliseconds.
-fn check_range(key: &'static str, value: u128, least: u128, most: u128) -> Result<(), WorkerSettingsError> {
-    if (least..=most).contains(&value) { Ok(()) } else { Err(WorkerSettingsError::Range { key, value, least, most }) }
+fn check_duration(key: &str, value: Duration, range: RangeInclusive<Duration>) -> Result<(), SettingError> {
+    check_that(key, range.contains(&value), || format!("{value:?} is not in {range:?}"))
 }
 
 #[cfg(test)]

@@ -72,8 +72,8 @@ pub enum RegistryError {
     #[error("worker_id of {0} bytes: not in 1..=128")]
     WorkerId(usize),
     /// The gate's numbers are impossible.
-    #[error(transparent)]
-    GateSettings(#[from] shared::gate::GateSettingsError),
+    #[error("gate.{0}")]
+    GateSettings(#[from] shared::setting::SettingError),
     /// The gate is not known: it was never begun, or it is closed.
     #[error("there is no gate of candidate {0}")]
     UnknownGate(u32),

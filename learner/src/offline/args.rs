@@ -1,13 +1,13 @@
 //! The flags that both commands have, and how a command starts.
 
 use anyhow::Context;
-use runtime::config::{ConfigArgs, Preset, Sources, to_toml};
 use runtime::exit::UsageError;
+use runtime::layers::{ConfigArgs, SettingsPreset, Sources, to_toml};
 use runtime::{exit, logging, shutdown};
 use tokio_util::sync::CancellationToken;
 
 use super::kind::Kind;
-use crate::config::LearnerConfig;
+use crate::config::LearnerSettings;
 use crate::presets;
 
 /// How to learn.
@@ -17,7 +17,7 @@ pub(super) struct OfflineArgs {
     config: ConfigArgs,
     /// Settings that the program carries with it; keys of --config and --set go above them.
     #[arg(long, value_name = "NAME", value_parser = presets::parser())]
-    preset: Option<Preset>,
+    preset: Option<SettingsPreset>,
     /// Times that every game is learned from, at most (pretrain.epochs, offline.epochs).
     #[arg(long, value_name = "N")]
     epochs: Option<u32>,
@@ -28,7 +28,7 @@ pub(super) struct OfflineArgs {
 
 /// A command that has started.
 pub(super) struct Started {
-    pub config: LearnerConfig,
+    pub config: LearnerSettings,
     /// Tells that it is to stop.
     pub stop: CancellationToken,
     tokio: tokio::runtime::Runtime,
@@ -40,11 +40,9 @@ impl OfflineArgs {
     /// # Errors
     /// What is wrong with the settings; that there is nothing to learn from, if `has_source` is false.
     pub fn start(&self, kind: Kind, has_source: bool) -> anyhow::Result<Option<Started>> {
-        let loaded = runtime::config::load::<LearnerConfig>(&self.sources(kind)?)?;
-        loaded.raw.check().map_err(|error| loaded.error(error))?;
-        let config = loaded.raw.clone();
+        let (config, loaded) = LearnerSettings::load(&self.sources(kind)?)?;
         if self.config.print_config {
-            exit::print(&to_toml(&config)).context("write to stdout")?;
+            exit::print(&to_toml(&loaded.raw)).context("write to stdout")?;
             return Ok(None);
         }
         if !has_source {
@@ -52,7 +50,7 @@ impl OfflineArgs {
         }
         // Before threads, files and the first torch call: on a machine with a GPU the program starts anew.
         net::cuda::preload(kind.config(&config).device)?;
-        logging::init(&config.log).map_err(|error| loaded.error(error))?;
+        logging::init(&config.log).map_err(|error| loaded.error("log.filter", error))?;
         let tokio = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
         let stop = tokio.block_on(async { shutdown::on_signals() }).context("listen for signals")?;
         Ok(Some(Started { config, stop, tokio }))

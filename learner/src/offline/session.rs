@@ -7,7 +7,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use anyhow::Context;
-use net::{Device, NetError, Network, NetworkShape, Trainer, TrainingSettings};
+use net::{Device, NetError, Network, NetworkShape, Trainer};
 use shared::encoding::{Encoding, TrainingBatch};
 use tokio_util::sync::CancellationToken;
 use tracing::info;
@@ -84,7 +84,7 @@ impl<'a, E: Encoding> Session<'a, E> {
                     Some(path) => Network::load(path, &shape, device)?,
                     None => Network::random(&shape, device, config.seed)?,
                 };
-                (Trainer::new(network, settings_of(&config, device))?, Progress { origin, ..Progress::default() })
+                (Trainer::new(network, config.optimizer(device))?, Progress { origin, ..Progress::default() })
             }
         };
         let (positions, batch_size) = (sets.training.position_count(), u64::from(config.batch_size));
@@ -211,18 +211,6 @@ impl<'a, E: Encoding> Session<'a, E> {
     }
 }
 
-fn settings_of(config: &OfflineConfig, device: net::Device) -> TrainingSettings {
-    TrainingSettings {
-        policy_rate_scale: config.policy_rate_scale,
-        value_rate_scale: config.value_rate_scale,
-        momentum: config.momentum,
-        weight_decay: config.weight_decay,
-        gradient_clip_norm: None,
-        value_loss_weight: config.value_loss_weight,
-        precision: config.precision.on(device),
-    }
-}
-
 fn check_sets(sets: &SampleSets, kind: Kind, config: &OfflineConfig) -> anyhow::Result<()> {
     let (training, held_out) = (sets.training.position_count(), sets.held_out.position_count());
     let (source, section) = (kind.source(), kind.section());
@@ -249,7 +237,7 @@ fn take_up(
     if !path.exists() {
         return Ok(None);
     }
-    let restored = Trainer::load_checkpoint(&path, shape, device, settings_of(config, device));
+    let restored = Trainer::load_checkpoint(&path, shape, device, config.optimizer(device));
     let (trainer, extra) = restored.context("go on with the training there, or use another --checkpoint-dir")?;
     let progress = Progress::from_extra(&extra, kind).with_context(|| path.display().to_string())?;
     Ok(Some((trainer, progress)))

@@ -1,10 +1,13 @@
-//! The sections `[pretrain]` and `[offline]`: how a network learns from people's games, and from data sets. Meaning and
+//! The sections `[pretrain]` and `[offline]`: how a network learns from human games, and from data sets. Meaning and
 //! source of each key: `config/hive-original.toml`.
 
-use net::{DeviceChoice, TrainingPrecision};
-use serde::{Deserialize, Serialize};
+use std::ops::Bound::{Excluded, Included};
 
-use crate::config::{ConfigError, require};
+use net::{Device, DeviceChoice, TrainingPrecision, TrainingSettings};
+use serde::{Deserialize, Serialize};
+use shared::setting::{SettingError, check_range};
+
+use crate::config::{BATCH_SIZE_MAX, LEARNING_RATE_END, THREADS_MAX, checked_by_net};
 
 /// How a network learns without self-play.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -12,43 +15,43 @@ use crate::config::{ConfigError, require};
 pub struct OfflineConfig {
     /// `auto`, `cpu` or `cuda:N`.
     pub device: DeviceChoice,
-    /// Threads of a step on the CPU; 0: all cores.
+    /// Threads of a step on the CPU, 0..=1024; 0: all cores.
     pub threads: usize,
     /// The numbers in which a step multiplies: `float32`, `bfloat16` or `auto`.
     pub precision: TrainingPrecision,
-    /// Threads that make batches ahead of the steps.
+    /// Threads that make batches ahead of the steps, 1..=1024.
     pub batch_threads: usize,
     /// Seed of the weights, of the split and of the order.
     pub seed: u64,
-    /// Share of the games that is held out to measure with.
+    /// Share of the games that is held out to measure with, between 0 and 1.
     pub held_out_share: f64,
-    /// Positions a step.
+    /// Positions a step, 1..=65,536.
     pub batch_size: u32,
-    /// Times that every game is learned from, at most.
+    /// Times that every game is learned from, at most; at least 1.
     pub epochs: u32,
     /// How the learning rate falls.
     pub learning_rate_schedule: ScheduleKind,
-    /// Learning rate after the warm-up.
+    /// Learning rate after the warm-up, above 0 and below 10.
     pub learning_rate: f64,
-    /// Times the learning rate that the weights of the policy head alone are changed with.
+    /// Times the learning rate that the weights of the policy head alone are changed with, at least 0.
     pub policy_rate_scale: f64,
-    /// Times the learning rate that the weights of the value head alone are changed with.
+    /// Times the learning rate that the weights of the value head alone are changed with, at least 0.
     pub value_rate_scale: f64,
-    /// Learning rate that is never gone below.
+    /// Least learning rate, above 0 and at most `learning_rate`.
     pub learning_rate_min: f64,
-    /// Epochs over which the learning rate rises from nothing.
+    /// Epochs over which the learning rate rises from 0, 0..=1000.
     pub warmup_epochs: f64,
-    /// Epochs without a better held-out loss after which the learning rate is halved (`plateau`).
+    /// Epochs without a better held-out loss after which the learning rate is halved (`plateau`), at least 1.
     pub plateau_patience: u32,
     /// Epochs without a better held-out loss after which training ends; 0: it never does.
     pub stop_patience: u32,
-    /// Momentum of SGD.
+    /// Momentum of SGD, at least 0 and below 1.
     pub momentum: f64,
-    /// Weight decay of SGD.
+    /// Weight decay of SGD, at least 0 and below 1.
     pub weight_decay: f64,
-    /// Weight of the value error beside the policy's cross-entropy.
+    /// Weight of the value error beside the policy's cross-entropy, at least 0.
     pub value_loss_weight: f64,
-    /// Steps between two checkpoints.
+    /// Steps between two checkpoints, at least 1.
     pub checkpoint_steps: u32,
 }
 
@@ -63,42 +66,32 @@ pub enum ScheduleKind {
 }
 
 impl OfflineConfig {
-    /// Checks every value; `section` is where the keys stand.
-    ///
-    /// # Errors
-    /// [`ConfigError`] naming the first key that is impossible.
-    pub fn check(&self, section: &str) -> Result<(), ConfigError> {
-        let require =
-            |is_fine, key: &str, problem: &dyn Fn() -> String| require(is_fine, &format!("{section}.{key}"), problem);
-        let counts = [
-            ("batch_threads", self.batch_threads),
-            ("batch_size", self.batch_size as usize),
-            ("epochs", self.epochs as usize),
-            ("plateau_patience", self.plateau_patience as usize),
-            ("checkpoint_steps", self.checkpoint_steps as usize),
-        ];
-        for (key, count) in counts {
-            require(count >= 1, key, &|| format!("{count} is below 1"))?;
+    /// Returns how a trainer on `device` changes the weights.
+    #[must_use]
+    pub fn optimizer(&self, device: Device) -> TrainingSettings {
+        TrainingSettings {
+            policy_rate_scale: self.policy_rate_scale,
+            value_rate_scale: self.value_rate_scale,
+            momentum: self.momentum,
+            weight_decay: self.weight_decay,
+            gradient_clip_norm: None,
+            value_loss_weight: self.value_loss_weight,
+            precision: self.precision.on(device),
         }
-        for (key, share) in [("momentum", self.momentum), ("weight_decay", self.weight_decay)] {
-            require((0.0..1.0).contains(&share), key, &|| format!("{share} is not in 0..1"))?;
-        }
-        let share = self.held_out_share;
-        require(share > 0.0 && share < 1.0, "held_out_share", &|| format!("{share} is not between 0 and 1"))?;
-        let (min, max) = (self.learning_rate_min, self.learning_rate);
-        require(max > 0.0 && max < 10.0, "learning_rate", &|| format!("{max} is not in 0..10"))?;
-        require(min > 0.0 && min <= max, "learning_rate_min", &|| format!("{min} is not in 0..={max}"))?;
-        let epochs = self.warmup_epochs;
-        require((0.0..=1000.0).contains(&epochs), "warmup_epochs", &|| format!("{epochs} is not in 0..=1000"))?;
-        let weights = [
-            ("policy_rate_scale", self.policy_rate_scale),
-            ("value_rate_scale", self.value_rate_scale),
-            ("value_loss_weight", self.value_loss_weight),
-        ];
-        for (key, weight) in weights {
-            require((0.0..=100.0).contains(&weight), key, &|| format!("{weight} is not in 0..=100"))?;
-        }
-        Ok(())
+    }
+
+    pub(crate) fn check(&self) -> Result<(), SettingError> {
+        check_range("threads", self.threads, ..=THREADS_MAX)?;
+        check_range("batch_threads", self.batch_threads, 1..=THREADS_MAX)?;
+        check_range("held_out_share", self.held_out_share, (Excluded(0.0), Excluded(1.0)))?;
+        check_range("batch_size", self.batch_size, 1..=BATCH_SIZE_MAX)?;
+        check_range("epochs", self.epochs, 1..)?;
+        check_range("learning_rate", self.learning_rate, (Excluded(0.0), Excluded(LEARNING_RATE_END)))?;
+        check_range("learning_rate_min", self.learning_rate_min, (Excluded(0.0), Included(self.learning_rate)))?;
+        check_range("warmup_epochs", self.warmup_epochs, 0.0..=1000.0)?;
+        check_range("plateau_patience", self.plateau_patience, 1..)?;
+        check_range("checkpoint_steps", self.checkpoint_steps, 1..)?;
+        checked_by_net(self.optimizer(Device::CPU).check())
     }
 }
 

@@ -16,7 +16,7 @@ use tokio_util::sync::CancellationToken;
 use tracing::info;
 
 use crate::best::BestNetwork;
-use crate::config::{LearnerConfig, PipelineMode};
+use crate::config::{PipelineMode, PipelineSettings};
 use crate::durable::DurableStore;
 use crate::files::RunFiles;
 use crate::games::{GameRegistry, GatePlan, GateReport, SelfPlayPlan};
@@ -48,8 +48,8 @@ pub enum Ended {
 
 /// What the pipeline needs.
 pub struct Pipeline<E: Encoding> {
-    /// The whole configuration.
-    pub config: LearnerConfig,
+    /// What it goes by.
+    pub settings: PipelineSettings,
     /// All games.
     pub registry: Arc<GameRegistry<E>>,
     /// The store.
@@ -84,7 +84,7 @@ impl<E: Encoding> Pipeline<E> {
         loop {
             let Some(done) = self.advance(iteration)? else { return Ok(Ended::Stopped) };
             done_count += 1;
-            if self.config.run.iterations > 0 && done_count >= self.config.run.iterations {
+            if self.settings.iterations > 0 && done_count >= self.settings.iterations {
                 info!(iteration = done.number, iterations = done_count, "all iterations done");
                 return Ok(Ended::IterationsDone);
             }
@@ -120,7 +120,7 @@ impl<E: Encoding> Pipeline<E> {
     /// Brings one iteration to its end. Returns `None` if the stop came first.
     fn advance(&mut self, mut iteration: IterationRow) -> anyhow::Result<Option<IterationRow>> {
         while !iteration.is_finished {
-            self.plan_self_play(&iteration, u64::from(self.config.self_play.games_per_iteration))?;
+            self.plan_self_play(&iteration, u64::from(self.settings.self_play.games_per_iteration))?;
             self.narrator.begin_phase(&iteration);
             let went_on = match iteration.state.as_str() {
                 state::SELF_PLAY => self.await_games(&mut iteration)?,
@@ -140,11 +140,11 @@ impl<E: Encoding> Pipeline<E> {
 
     /// Says whether and how new self-play games are made in this state of the iteration; in lockstep, how many.
     fn plan_self_play(&mut self, iteration: &IterationRow, lockstep_game_count: u64) -> anyhow::Result<()> {
-        let is_paused = self.config.run.pipeline == PipelineMode::Lockstep && iteration.state != state::SELF_PLAY;
+        let is_paused = self.settings.mode == PipelineMode::Lockstep && iteration.state != state::SELF_PLAY;
         let (_, generation) = self.best.get();
-        let search = self.config.self_play.search_at(generation);
-        let game_count_max = (self.config.run.pipeline == PipelineMode::Lockstep).then_some(lockstep_game_count);
-        let endgame_share = self.config.self_play.endgame_share;
+        let search = self.settings.self_play.search_at(generation);
+        let game_count_max = (self.settings.mode == PipelineMode::Lockstep).then_some(lockstep_game_count);
+        let endgame_share = self.settings.self_play.endgame_share;
         let plan = SelfPlayPlan { iteration: iteration.number, search, endgame_share, game_count_max };
         self.is_self_play_paused = is_paused;
         Ok(self.registry.plan_self_play((!is_paused).then_some(plan))?)
@@ -154,14 +154,14 @@ impl<E: Encoding> Pipeline<E> {
     fn await_games(&mut self, iteration: &mut IterationRow) -> anyhow::Result<bool> {
         let reader = self.store.store().reader()?;
         let window_start = reader.last_window_end()?;
-        let needed = u64::from(self.config.self_play.games_per_iteration);
+        let needed = u64::from(self.settings.self_play.games_per_iteration);
         let mut planned = needed;
         loop {
             let progress = self.registry.progress();
             let games = reader.statistics(window_start, progress.last_finish_number)?;
             let position_count = self.narrator.position_count();
-            if games.game_count >= needed && position_count >= u64::from(self.config.replay.position_count_min) {
-                alarms::check(&self.config.alarms, iteration.number, &games);
+            if games.game_count >= needed && position_count >= u64::from(self.settings.position_count_min) {
+                alarms::check(&self.settings.alarms, iteration.number, &games);
                 self.narrator.show_games(iteration.number, &games);
                 iteration.window_finish_number = Some(progress.last_finish_number);
                 (iteration.game_count, iteration.position_count) = (games.game_count, games.sample_count);
@@ -184,7 +184,7 @@ impl<E: Encoding> Pipeline<E> {
     /// Trains the candidate.
     fn train(&mut self, iteration: &mut IterationRow) -> anyhow::Result<bool> {
         let window_end = iteration.window_finish_number.context("an iteration in training has no window")?;
-        let step_end = iteration.training_step_start + u64::from(self.config.training.steps_per_iteration);
+        let step_end = iteration.training_step_start + u64::from(self.settings.steps_per_iteration);
         let candidate_id = self.store.store().reader()?.last_network_id()? + 1;
         // No gate is decided while a candidate is in training, so a resumed training sees the same generation.
         let (_, generation) = self.best.get();
@@ -212,7 +212,7 @@ impl<E: Encoding> Pipeline<E> {
 
     /// Training keeps its window whatever comes in: when twice the capacity is held, self-play waits for it.
     fn pause_self_play_if_full(&mut self, iteration: &IterationRow) -> anyhow::Result<()> {
-        let is_full = self.narrator.position_count() >= 2 * u64::from(self.config.replay.position_count_max);
+        let is_full = self.narrator.position_count() >= 2 * u64::from(self.settings.position_count_max);
         if is_full && !self.is_self_play_paused {
             tracing::warn!(
                 iteration = iteration.number,
@@ -248,9 +248,9 @@ impl<E: Encoding> Pipeline<E> {
             candidate_id,
             best_id: self.best.get().0,
             iteration: iteration.number,
-            settings: self.config.gate.settings(),
-            opening_plies: self.config.gate.opening_plies,
-            search: self.config.gate.search.clone(),
+            settings: self.settings.gate.settings(),
+            opening_plies: self.settings.gate.opening_plies,
+            search: self.settings.gate.search.clone(),
         };
         // The registry waits for nothing but the disk: while that refuses, the gate is begun again.
         while let Err(error) = self.registry.begin_gate(&plan) {

@@ -5,14 +5,13 @@ use std::time::Instant;
 
 use proto::ply_status::Code;
 use shared::encoding::Encoding;
-use shared::game::catalog::GameSpec;
 use shared::wire::{game_spec_to_proto, ply_from_proto, search_settings_to_proto};
 use tonic::{Request, Response, Status};
 use tracing::{info, warn};
 
 use super::status::RunStatus;
 use crate::best::BestNetwork;
-use crate::config::LearnerConfig;
+use crate::config::JoinTerms;
 use crate::games::{GameRegistry, Lease, PlyStatus, RegistryError, check_worker_id};
 use crate::store::GameKind;
 
@@ -23,8 +22,7 @@ const PROGRAM_VERSION_BYTES_MAX: usize = 128;
 
 /// Serves `alveare.v1.Workers`.
 pub struct WorkersService<E: Encoding> {
-    game: GameSpec,
-    config: LearnerConfig,
+    terms: JoinTerms,
     registry: Arc<GameRegistry<E>>,
     best: Arc<BestNetwork>,
     status: Arc<RunStatus>,
@@ -34,12 +32,12 @@ impl<E: Encoding> WorkersService<E> {
     /// Makes the service.
     #[must_use]
     pub fn new(
-        config: LearnerConfig,
+        terms: JoinTerms,
         registry: Arc<GameRegistry<E>>,
         best: Arc<BestNetwork>,
         status: Arc<RunStatus>,
     ) -> Self {
-        Self { game: config.game.clone(), config, registry, best, status }
+        Self { terms, registry, best, status }
     }
 
     /// Runs what blocks where blocking is allowed.
@@ -72,10 +70,10 @@ impl<E: Encoding> proto::workers_server::Workers for WorkersService<E> {
         self.status.see_worker(&request.worker_id, kind, Instant::now());
         let (best_network_id, generation) = self.best.get();
         Ok(Response::new(proto::JoinReply {
-            game: Some(game_spec_to_proto(&self.game)),
-            lease_ms: u32::try_from(self.config.server.lease.as_millis()).unwrap_or(u32::MAX),
-            batches_in_flight_max: self.config.server.batches_in_flight_max,
-            batch_leaves_max: self.config.inference.batch_leaves_max,
+            game: Some(game_spec_to_proto(&self.terms.game)),
+            lease_ms: u32::try_from(self.terms.lease.as_millis()).unwrap_or(u32::MAX),
+            batches_in_flight_max: self.terms.batches_in_flight_max,
+            batch_leaves_max: self.terms.batch_leaves_max,
             best_network_id,
             generation,
         }))

@@ -17,6 +17,7 @@ pub(super) fn apply(connection: &Connection, change: &Change) -> Result<(), Stor
         Change::FinishGame(game) => finish_game(connection, game),
         Change::QuarantineGame { game_id, reason } => quarantine_game(connection, *game_id, reason),
         Change::AddNetwork(network) => add_network(connection, network),
+        Change::SetStartNetwork { file } => execute(connection, "UPDATE runs SET start_network = ?1", [file]).map(drop),
         Change::Promote { network_id } => promote(connection, *network_id),
         Change::Reject { network_id } => reject(connection, *network_id),
         Change::PutIteration(iteration) => put_iteration(connection, iteration),

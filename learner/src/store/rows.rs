@@ -17,6 +17,8 @@ pub struct RunRow {
     pub config: String,
     /// From this seed every game's seed is made.
     pub seed: u64,
+    /// File that the weights of generation 0 were read from; `None`: they were random, or an older program made them.
+    pub start_network: Option<String>,
 }
 
 /// Makes an enum that lies in the database as a word.
@@ -261,6 +263,11 @@ pub enum Change {
     },
     /// A candidate joins.
     AddNetwork(NewNetwork),
+    /// The run's first network was read from this file.
+    SetStartNetwork {
+        /// The file.
+        file: String,
+    },
     /// The candidate becomes the best network, the best a former one, and what is left of its gate is abandoned.
     Promote {
         /// The candidate.

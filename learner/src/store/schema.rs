@@ -8,10 +8,12 @@ use rusqlite::{Connection, OptionalExtension, TransactionBehavior, named_params}
 use super::{RunRow, StoreError};
 
 /// Version of the tables this program reads and writes.
-pub const SCHEMA_VERSION: u32 = 2;
+pub const SCHEMA_VERSION: u32 = 3;
 
 /// Games that begin from other positions than the initial one.
-const FROM_1_TO_2: &str = "ALTER TABLE games ADD COLUMN start_position TEXT";
+const FROM_1_TO_2: &str = "ALTER TABLE games ADD COLUMN start_position TEXT;";
+/// Runs that begin with a network and not with random weights.
+const FROM_2_TO_3: &str = "ALTER TABLE runs ADD COLUMN start_network TEXT;";
 
 /// How long a statement waits for a lock that someone's `sqlite3` holds.
 const BUSY_WAIT: Duration = Duration::from_secs(10);
@@ -27,21 +29,24 @@ pub(super) fn open_for_writing(database: &Path) -> Result<Connection, StoreError
     connection.pragma_update(None, "journal_mode", "WAL")?;
     connection.pragma_update(None, "synchronous", "FULL")?;
     connection.pragma_update(None, "foreign_keys", "ON")?;
-    let changes = match found {
-        0 => Some(include_str!("schema.sql")),
-        1 => Some(FROM_1_TO_2),
-        _ => None,
+    let changes: &[&str] = match found {
+        0 => &[include_str!("schema.sql")],
+        1 => &[FROM_1_TO_2, FROM_2_TO_3],
+        2 => &[FROM_2_TO_3],
+        _ => &[],
     };
-    if let Some(changes) = changes {
+    if !changes.is_empty() {
         let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        transaction.execute_batch(changes)?;
+        for change in changes {
+            transaction.execute_batch(change)?;
+        }
         transaction.pragma_update(None, "user_version", SCHEMA_VERSION)?;
         transaction.commit()?;
     }
     Ok(connection)
 }
 
-/// Opens the database for reading alone. One of an earlier version stays as it is: its games say nothing of a start.
+/// Opens the database for reading alone. One of an earlier version stays as it is: what it has no column for is unknown.
 pub(super) fn open_for_reading(database: &Path) -> Result<Connection, StoreError> {
     let connection = Connection::open_with_flags(database, rusqlite::OpenFlags::SQLITE_OPEN_READ_ONLY)?;
     connection.busy_timeout(BUSY_WAIT)?;
@@ -55,7 +60,7 @@ pub(super) fn open_for_reading(database: &Path) -> Result<Connection, StoreError
 pub(super) fn describe_run(connection: &Connection, given: &RunRow) -> Result<RunRow, StoreError> {
     let Some(stored) = read_run(connection)? else {
         connection.execute(
-            "INSERT INTO runs VALUES (:run_id, :created_at, :game, :config, :seed, :schema_version)",
+            "INSERT INTO runs VALUES (:run_id, :created_at, :game, :config, :seed, :schema_version, NULL)",
             named_params! {
                 ":run_id": given.run_id, ":created_at": given.created_at, ":game": given.game,
                 ":config": given.config, ":seed": given.seed.cast_signed(), ":schema_version": SCHEMA_VERSION,
@@ -72,13 +77,16 @@ pub(super) fn describe_run(connection: &Connection, given: &RunRow) -> Result<Ru
 
 /// Reads the description of the run, if there is one yet.
 pub(super) fn read_run(connection: &Connection) -> Result<Option<RunRow>, StoreError> {
-    let row = connection.query_row("SELECT run_id, created_at, game, config, seed FROM runs", [], |row| {
+    let start_network = if user_version(connection)? < 3 { "NULL" } else { "start_network" };
+    let sql = format!("SELECT run_id, created_at, game, config, seed, {start_network} FROM runs");
+    let row = connection.query_row(&sql, [], |row| {
         Ok(RunRow {
             run_id: row.get(0)?,
             created_at: row.get(1)?,
             game: row.get(2)?,
             config: row.get(3)?,
             seed: row.get::<_, i64>(4)?.cast_unsigned(),
+            start_network: row.get(5)?,
         })
     });
     Ok(row.optional()?)

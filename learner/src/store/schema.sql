@@ -1,11 +1,12 @@
--- Schema 2 of a run's store. What each column means: docs/store.md.
+-- Schema 3 of a run's store. What each column means: docs/store.md.
 CREATE TABLE runs (
     run_id TEXT PRIMARY KEY,
     created_at TEXT NOT NULL,
     game TEXT NOT NULL,
     config TEXT NOT NULL,
     seed INTEGER NOT NULL,
-    schema_version INTEGER NOT NULL
+    schema_version INTEGER NOT NULL,
+    start_network TEXT
 ) STRICT;
 
 CREATE TABLE networks (

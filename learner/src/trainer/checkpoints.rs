@@ -103,7 +103,8 @@ pub fn first_network(
     let trainer = Trainer::new(network, TrainingSettings::default())?;
     let checkpoint_sha256 = write_file(store, || trainer.save_checkpoint(&checkpoint, &BTreeMap::new()))?;
     let file = format!("networks/{}", RunFiles::network_name(1));
-    store.write(vec![
+    let start = from.map(|path| Change::SetStartNetwork { file: path.display().to_string() });
+    let mut changes = vec![
         Change::AddNetwork(NewNetwork { network_id: 1, file, sha256, training_step: 0 }),
         Change::Promote { network_id: 1 },
         Change::PutCheckpoint(CheckpointRow {
@@ -112,7 +113,9 @@ pub fn first_network(
             sha256: checkpoint_sha256,
             iteration: 0,
         }),
-    ])?;
+    ];
+    changes.extend(start);
+    store.write(changes)?;
     Ok(())
 }
 

@@ -15,7 +15,7 @@ use net::NetworkShape;
 use shared::encoding::Encoding;
 use tokio_util::sync::CancellationToken;
 
-use crate::config::LearnerConfig;
+use crate::config::TrainerSettings;
 use crate::durable::DurableStore;
 use crate::files::RunFiles;
 use crate::replay::{HumanGames, SharedReplay};
@@ -67,8 +67,8 @@ pub struct Candidate {
 pub struct TrainerParts<E: Encoding> {
     /// How positions are shown to the network.
     pub encoding: E,
-    /// The whole configuration.
-    pub config: LearnerConfig,
+    /// How to learn.
+    pub settings: TrainerSettings,
     /// Shape of the network.
     pub shape: NetworkShape,
     /// Where files lie.

@@ -3,13 +3,14 @@
 use std::sync::mpsc::{Receiver, Sender};
 use std::time::{Duration, Instant};
 
-use net::{NetError, Trainer, TrainingSettings, cosine_learning_rate};
+use net::{NetError, Trainer, cosine_learning_rate};
 use shared::encoding::{Encoding, TrainingBatch};
 use tracing::{info, warn};
 
 use super::checkpoints::{Checkpoints, write_file};
 use super::losses::{LossSum, round};
 use super::{Candidate, TrainerParts, TrainingJob, TrainingReport};
+use crate::config::TrainerSettings;
 use crate::replay::{BatchSampler, HumanGames, HumanSampler, Window, seed_of_step};
 
 /// Roll-backs in a row without a checkpoint between them after which training gives up.
@@ -55,19 +56,12 @@ impl<E: Encoding> TrainerThread<E> {
     }
 
     fn new(parts: TrainerParts<E>) -> anyhow::Result<Self> {
-        let config = &parts.config.training;
+        let config = &parts.settings.training;
         let device = net::open_device(config.device)?;
         if config.threads > 0 {
             net::set_threads(config.threads);
         }
-        let settings = TrainingSettings {
-            momentum: config.momentum,
-            weight_decay: config.weight_decay,
-            gradient_clip_norm: None,
-            value_loss_weight: config.value_loss_weight,
-            precision: config.precision.on(device),
-            ..TrainingSettings::default()
-        };
+        let settings = config.optimizer(device);
         info!(%device, precision = ?settings.precision, "training");
         let (files, shape, store) = (parts.files.clone(), parts.shape, parts.store.clone());
         let checkpoints = Checkpoints { files, shape, device, settings, store };
@@ -112,7 +106,7 @@ impl<E: Encoding> TrainerThread<E> {
             }
             self.step(job, window)?;
             let training_step = self.trainer.training_step();
-            let is_due = training_step.is_multiple_of(u64::from(self.parts.config.training.checkpoint_steps));
+            let is_due = training_step.is_multiple_of(u64::from(self.parts.settings.training.checkpoint_steps));
             if is_due || training_step == job.step_end {
                 self.save(job.iteration)?;
             }
@@ -125,12 +119,12 @@ impl<E: Encoding> TrainerThread<E> {
     }
 
     fn step(&mut self, job: TrainingJob, window: Window) -> anyhow::Result<()> {
-        let config = &self.parts.config.training;
+        let TrainerSettings { training: config, learning_rates, replay } = &self.parts.settings;
         let training_step = self.trainer.training_step();
         // After a roll-back the same step draws other samples.
         let seed = seed_of_step(self.parts.seed ^ u64::from(self.rollback_count).rotate_left(32), training_step);
         let human_count = match self.human {
-            Some(_) => self.parts.config.replay.human_count(job.generation, config.batch_size),
+            Some(_) => replay.human_count(job.generation, config.batch_size),
             None => 0,
         };
         let own_count = (config.batch_size - human_count) as usize;
@@ -139,8 +133,7 @@ impl<E: Encoding> TrainerThread<E> {
             human.append(human_count as usize, seed, &mut self.batch)?;
         }
         let step_count = u64::from(config.iterations) * u64::from(config.steps_per_iteration);
-        let learning_rate =
-            cosine_learning_rate(training_step, step_count, config.learning_rate_max, config.learning_rate_min);
+        let learning_rate = cosine_learning_rate(training_step, step_count, learning_rates.first, learning_rates.last);
         match self.trainer.step(&self.batch, learning_rate) {
             Ok(losses) => {
                 self.unsaved.add(&losses, learning_rate);

@@ -40,6 +40,7 @@ pub fn run_row() -> RunRow {
         game: r#"{"name":"tictactoe"}"#.into(),
         config: "{}".into(),
         seed: 11,
+        start_network: None,
     }
 }
 

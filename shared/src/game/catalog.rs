@@ -9,6 +9,7 @@ use crate::encoding::Encoding;
 use crate::encoding::dama::{DamaEncoding, PolicyCoding};
 use crate::encoding::hive::HiveEncoding;
 use crate::encoding::tictactoe::TicTacToeEncoding;
+use crate::setting::{SettingError, check_range};
 
 /// Which game is played, by which rules, and how it is shown to the network. The learner sends it to its workers.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -123,28 +124,19 @@ pub enum GameFormat {
     Pdn,
 }
 
-/// Why a game cannot be set up.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum GameSpecError {
-    /// The frame is outside what the encoding allows.
-    #[error("game.frame: {0} is not in 8..=32")]
-    Frame(u8),
-    /// A game cannot end before it starts.
-    #[error("game.ply_limit: {0} is below 1")]
-    PlyLimit(u32),
-}
-
 impl GameSpec {
     /// Checks the numbers of the specification.
     ///
     /// # Errors
-    /// [`GameSpecError`] naming the first key that is impossible.
-    pub fn check(&self) -> Result<(), GameSpecError> {
+    /// [`SettingError`] with the first key that is out of range.
+    pub fn check(&self) -> Result<(), SettingError> {
         match *self {
-            Self::Hive { frame, .. } if !HiveEncoding::FRAMES.contains(&frame) => Err(GameSpecError::Frame(frame)),
-            Self::Hive { rules, .. } if rules.ply_limit == 0 => Err(GameSpecError::PlyLimit(rules.ply_limit)),
-            Self::Dama { rules, .. } if rules.ply_limit == 0 => Err(GameSpecError::PlyLimit(rules.ply_limit)),
-            Self::Hive { .. } | Self::Dama { .. } | Self::TicTacToe {} => Ok(()),
+            Self::Hive { rules, frame } => {
+                check_range("frame", frame, HiveEncoding::FRAMES)?;
+                check_range("ply_limit", rules.ply_limit, 1..)
+            }
+            Self::Dama { rules, .. } => check_range("ply_limit", rules.ply_limit, 1..),
+            Self::TicTacToe {} => Ok(()),
         }
     }
 
@@ -181,9 +173,9 @@ impl GameSpec {
     /// Does the visitor's work for this game.
     ///
     /// # Errors
-    /// [`GameSpecError`] if the specification is impossible.
-    pub fn visit<V: GameVisitor>(&self, visitor: V) -> Result<V::Output, GameSpecError> {
-        self.check()?;
+    /// [`SettingError`] if the specification is impossible; its key begins with `game`.
+    pub fn visit<V: GameVisitor>(&self, visitor: V) -> Result<V::Output, SettingError> {
+        self.check().map_err(|error| error.under("game"))?;
         Ok(match *self {
             Self::Hive { rules, frame } => visitor.visit(HiveEncoding::new(Hive::new(rules), frame)),
             Self::Dama { rules, policy } => visitor.visit(DamaEncoding::new(Dama::new(rules), policy)),
@@ -240,11 +232,12 @@ mod tests {
         assert!(wrong(r#"{"name":"chess"}"#).contains("chess"));
         assert!(wrong(r#"{"name":"dama","policy":"from5"}"#).contains("from5"));
         let spec = GameSpec::Dama { rules: DamaRules { ply_limit: 0 }, policy: PolicyCoding::Lossless };
-        assert_eq!(spec.check(), Err(GameSpecError::PlyLimit(0)));
+        let message = |spec: &GameSpec| spec.check().expect_err("impossible").to_string();
+        assert_eq!(message(&spec), "ply_limit: 0 is below 1");
         let spec = |frame| GameSpec::Hive { rules: HiveRules::default(), frame };
-        assert_eq!(spec(7).check(), Err(GameSpecError::Frame(7)));
-        assert_eq!(spec(33).check(), Err(GameSpecError::Frame(33)));
+        assert_eq!(message(&spec(7)), "frame: 7 is not in 8..=32");
+        assert_eq!(message(&spec(33)), "frame: 33 is not in 8..=32");
         let rules = HiveRules { ply_limit: 0, ..HiveRules::default() };
-        assert_eq!(GameSpec::Hive { rules, frame: 16 }.check(), Err(GameSpecError::PlyLimit(0)));
+        assert_eq!(message(&GameSpec::Hive { rules, frame: 16 }), "ply_limit: 0 is below 1");
     }
 }

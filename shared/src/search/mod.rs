@@ -23,6 +23,7 @@ use rand::SeedableRng;
 use rand_pcg::Pcg64Mcg;
 
 use crate::game::{Game, Value};
+use crate::setting::SettingError;
 use tree::Tree;
 use view::{EdgeIndex, NodeIndex, TreeView};
 
@@ -30,7 +31,7 @@ pub use evaluate::run_search;
 pub use preset::{Preset, PresetError};
 pub use proof::Proof;
 pub use report::MoveReport;
-pub use settings::{SearchSettings, SearchSettingsError};
+pub use settings::{SIMULATION_COUNT_MAX, SearchSettings};
 pub use team::{Member, Rule, TEAM_EDGE_BYTES, TEAM_NODE_BYTES, TeamSearch};
 pub use tree::{NODE_BYTES, edge_bytes};
 pub use valuers::{Appraisal, Even, Rollouts, Valuer};
@@ -85,9 +86,9 @@ pub enum SearchError {
         /// Plies played.
         ply: u32,
     },
-    /// The settings are impossible.
-    #[error(transparent)]
-    Settings(#[from] SearchSettingsError),
+    /// A setting is impossible.
+    #[error("search.{0}")]
+    Setting(#[from] SettingError),
 }
 
 impl<G: Game> Search<G> {

@@ -2,30 +2,35 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::setting::{SettingError, check_range};
+
+/// Most simulations that a tree counts.
+pub const SIMULATION_COUNT_MAX: u32 = 100_000_000;
+
 /// How a game is searched. Defaults are those of self-play.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct SearchSettings {
-    /// Simulations a move, visits kept from the move before included; at least 2.
+    /// Simulations a move, visits kept from the move before included; 2..=100,000,000.
     pub simulation_count: u32,
-    /// Weight of prior and visits against value (c_puct); AlphaZero about 1.25 and rising, KataGo 1.1.
+    /// Weight of prior and visits against value (c_puct), 0..=1000; AlphaZero about 1.25 and rising, KataGo 1.1.
     pub exploration: f32,
-    /// How far below its parent an unvisited move is valued, times the root of the prior visited; KataGo 0.2.
+    /// How far below its parent an unvisited move is valued, times the root of the prior visited, 0..=2; KataGo 0.2.
     /// Counts as 0 at a root with noise, as in KataGo's self-play.
     pub first_play_urgency_reduction: f32,
-    /// Lost visits that each outstanding leaf stands for.
+    /// Lost visits that each outstanding leaf stands for, 0..=1000.
     pub virtual_loss: u32,
-    /// Leaves of one game that may wait for their evaluation at once.
+    /// Leaves of one game that may wait for their evaluation at once, 1..=1024.
     pub leaves_per_game: u32,
-    /// Concentration of the noise at the root; 0 = no noise. AlphaZero: 0.3 for chess, 0.03 for Go.
+    /// Concentration of the noise at the root, 0..=1000; 0 = no noise. AlphaZero: 0.3 for chess, 0.03 for Go.
     pub dirichlet_alpha: f32,
     /// Share of the noise in the priors of the root, 0..=1.
     pub dirichlet_weight: f32,
-    /// Temperature of the first `temperature_plies` plies; 0 = always the most visited move.
+    /// Temperature of the first `temperature_plies` plies, 0..=100; 0 = always the most visited move.
     pub temperature: f32,
     /// Plies played at `temperature`: fifteen moves of each side.
     pub temperature_plies: u32,
-    /// Temperature of all later plies.
+    /// Temperature of all later plies, 0..=100.
     pub temperature_after: f32,
 }
 
@@ -46,35 +51,6 @@ impl Default for SearchSettings {
     }
 }
 
-/// Why settings cannot be searched with.
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
-pub enum SearchSettingsError {
-    /// A count is too small or too large.
-    #[error("search.{key}: {value} is not in {least}..={most}")]
-    Count {
-        /// Name of the setting.
-        key: &'static str,
-        /// What it was set to.
-        value: u32,
-        /// Least possible value.
-        least: u32,
-        /// Greatest possible value.
-        most: u32,
-    },
-    /// A number is too small, too large, or none.
-    #[error("search.{key}: {value} is not in {least}..={most}")]
-    Number {
-        /// Name of the setting.
-        key: &'static str,
-        /// What it was set to.
-        value: f32,
-        /// Least possible value.
-        least: f32,
-        /// Greatest possible value.
-        most: f32,
-    },
-}
-
 impl SearchSettings {
     /// Returns the same search as it is played for a result: no noise, always the most visited move.
     #[must_use]
@@ -85,17 +61,17 @@ impl SearchSettings {
     /// Checks every number.
     ///
     /// # Errors
-    /// [`SearchSettingsError`] naming the first key that is impossible.
-    pub fn check(&self) -> Result<(), SearchSettingsError> {
-        check_count("simulation_count", self.simulation_count, 2, 100_000_000)?;
-        check_number("exploration", self.exploration, 0.0, 1000.0)?;
-        check_number("first_play_urgency_reduction", self.first_play_urgency_reduction, 0.0, 2.0)?;
-        check_count("virtual_loss", self.virtual_loss, 0, 1000)?;
-        check_count("leaves_per_game", self.leaves_per_game, 1, 1024)?;
-        check_number("dirichlet_alpha", self.dirichlet_alpha, 0.0, 1000.0)?;
-        check_number("dirichlet_weight", self.dirichlet_weight, 0.0, 1.0)?;
-        check_number("temperature", self.temperature, 0.0, 100.0)?;
-        check_number("temperature_after", self.temperature_after, 0.0, 100.0)
+    /// [`SettingError`] with the first key that is out of range.
+    pub fn check(&self) -> Result<(), SettingError> {
+        check_range("simulation_count", self.simulation_count, 2..=SIMULATION_COUNT_MAX)?;
+        check_range("exploration", self.exploration, 0.0..=1000.0)?;
+        check_range("first_play_urgency_reduction", self.first_play_urgency_reduction, 0.0..=2.0)?;
+        check_range("virtual_loss", self.virtual_loss, 0..=1000)?;
+        check_range("leaves_per_game", self.leaves_per_game, 1..=1024)?;
+        check_range("dirichlet_alpha", self.dirichlet_alpha, 0.0..=1000.0)?;
+        check_range("dirichlet_weight", self.dirichlet_weight, 0.0..=1.0)?;
+        check_range("temperature", self.temperature, 0.0..=100.0)?;
+        check_range("temperature_after", self.temperature_after, 0.0..=100.0)
     }
 
     /// Returns whether the priors of the root are mixed with noise.
@@ -109,14 +85,6 @@ impl SearchSettings {
     pub fn temperature_at(&self, ply: u32) -> f32 {
         if ply < self.temperature_plies { self.temperature } else { self.temperature_after }
     }
-}
-
-fn check_count(key: &'static str, value: u32, least: u32, most: u32) -> Result<(), SearchSettingsError> {
-    if (least..=most).contains(&value) { Ok(()) } else { Err(SearchSettingsError::Count { key, value, least, most }) }
-}
-
-fn check_number(key: &'static str, value: f32, least: f32, most: f32) -> Result<(), SearchSettingsError> {
-    if (least..=most).contains(&value) { Ok(()) } else { Err(SearchSettingsError::Number { key, value, least, most }) }
 }
 
 #[cfg(test)]
@@ -135,15 +103,15 @@ mod tests {
         let default = SearchSettings::default;
         assert_eq!(
             message(SearchSettings { simulation_count: 1, ..default() }),
-            "search.simulation_count: 1 is not in 2..=100000000"
+            "simulation_count: 1 is not in 2..=100000000"
         );
         assert_eq!(
             message(SearchSettings { dirichlet_weight: 1.5, ..default() }),
-            "search.dirichlet_weight: 1.5 is not in 0..=1"
+            "dirichlet_weight: 1.5 is not in 0..=1"
         );
         assert_eq!(
             message(SearchSettings { exploration: f32::NAN, ..default() }),
-            "search.exploration: NaN is not in 0..=1000"
+            "exploration: NaN is not in 0..=1000"
         );
     }
 

@@ -15,9 +15,8 @@ pub use ply::{ReportedPly, ply_from_proto, ply_to_proto};
 pub use search::{search_settings_from_proto, search_settings_to_proto};
 pub use spec::{game_spec_from_proto, game_spec_to_proto};
 
-use crate::game::catalog::GameSpecError;
 use crate::record::PolicyTargetError;
-use crate::search::SearchSettingsError;
+use crate::setting::SettingError;
 
 /// Most leaves a batch may hold.
 pub const BATCH_LEAF_COUNT_MAX: usize = 16_384;
@@ -65,12 +64,9 @@ pub enum WireError {
     /// The policy target of a ply cannot be read.
     #[error(transparent)]
     PolicyTarget(#[from] PolicyTargetError),
-    /// The game cannot be set up.
+    /// A setting of the game or the search is impossible.
     #[error(transparent)]
-    GameSpec(#[from] GameSpecError),
-    /// The search cannot be done so.
-    #[error(transparent)]
-    SearchSettings(#[from] SearchSettingsError),
+    Setting(#[from] SettingError),
     /// The peer says why it could not evaluate a batch.
     #[error("the learner could not evaluate the batch: {0}")]
     Refused(String),

@@ -37,6 +37,6 @@ pub fn search_settings_from_proto(message: &proto::SearchSettings) -> Result<Sea
         temperature_plies: message.temperature_plies,
         temperature_after: message.temperature_after,
     };
-    settings.check()?;
+    settings.check().map_err(|error| error.under("search"))?;
     Ok(settings)
 }

@@ -41,7 +41,7 @@ pub fn game_spec_from_proto(message: &proto::GameSpec) -> Result<GameSpec, WireE
         Game::Dama(dama) => dama_from_proto(*dama)?,
         Game::TicTacToe(_) => GameSpec::TicTacToe {},
     };
-    spec.check()?;
+    spec.check().map_err(|error| error.under("game"))?;
     Ok(spec)
 }
 

@@ -1,0 +1,178 @@
+//! The learner's settings: one struct as written, every key checked by name before a port opens.
+//!
+//! Workers have no settings of their own about games, search or networks: the learner sends them.
+//! Each key's meaning, unit and source stand in `config/hive-original.toml`.
+
+mod learning;
+mod parts;
+mod play;
+mod serving;
+
+use std::ops::Deref;
+
+use net::{NetError, NetworkSettings};
+use runtime::layers::{self, ConfigError, Loaded, Sources};
+use runtime::logging::LogSettings;
+use serde::{Deserialize, Serialize};
+use shared::game::catalog::GameSpec;
+use shared::setting::SettingError;
+
+pub use learning::{LearningRates, ReplayConfig, TrainingConfig, ValueTargetKind};
+pub use parts::{JoinTerms, PipelineSettings, TrainerSettings};
+pub use play::{AlarmConfig, GateConfig, SelfPlayConfig};
+pub use serving::{InferenceConfig, PipelineMode, RunConfig, ServerConfig};
+
+use crate::offline::OfflineConfig;
+use crate::presets::DEFAULT_PRESET;
+
+/// Most threads of one evaluation or step.
+pub(crate) const THREADS_MAX: usize = 1024;
+/// Most positions a step: more would not fit a GPU.
+pub(crate) const BATCH_SIZE_MAX: u32 = 65_536;
+/// Learning rates are below this.
+pub(crate) const LEARNING_RATE_END: f64 = 10.0;
+
+/// All settings of the learner, as written.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LearnerConfig {
+    /// What is played.
+    pub game: GameSpec,
+    /// Where the run lives and how it starts.
+    pub run: RunConfig,
+    /// Who may connect, and how.
+    pub server: ServerConfig,
+    /// How games are made.
+    pub self_play: SelfPlayConfig,
+    /// How candidates are tested.
+    pub gate: GateConfig,
+    /// Shape of the network.
+    pub network: NetworkSettings,
+    /// How leaves are answered.
+    pub inference: InferenceConfig,
+    /// How the network learns.
+    pub training: TrainingConfig,
+    /// How it learns from human games before self-play.
+    pub pretrain: OfflineConfig,
+    /// How it learns from data sets, without self-play.
+    pub offline: OfflineConfig,
+    /// What it learns from.
+    pub replay: ReplayConfig,
+    /// When to warn.
+    pub alarms: AlarmConfig,
+    /// What is logged, and how.
+    #[serde(default)]
+    pub log: LogSettings,
+}
+
+impl Default for LearnerConfig {
+    fn default() -> Self {
+        toml::from_str(DEFAULT_PRESET).expect("the built-in preset is tested")
+    }
+}
+
+impl LearnerConfig {
+    fn check(&self) -> Result<(), SettingError> {
+        let under = |section: &'static str| move |error: SettingError| error.under(section);
+        self.game.check().map_err(under("game"))?;
+        self.run.check().map_err(under("run"))?;
+        self.server.check().map_err(under("server"))?;
+        self.self_play.check(&self.game).map_err(under("self_play"))?;
+        self.gate.check().map_err(under("gate"))?;
+        checked_by_net(self.network.check()).map_err(under("network"))?;
+        self.inference.check().map_err(under("inference"))?;
+        self.training.check().map_err(under("training"))?;
+        self.pretrain.check().map_err(under("pretrain"))?;
+        self.offline.check().map_err(under("offline"))?;
+        self.replay.check().map_err(under("replay"))?;
+        self.alarms.check().map_err(under("alarms"))
+    }
+}
+
+/// Settings that can be used: every value is in its range, and no two contradict each other.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LearnerSettings(LearnerConfig);
+
+impl LearnerSettings {
+    /// Reads and checks the settings.
+    ///
+    /// # Errors
+    /// [`ConfigError`] with the place and the first key that is wrong.
+    pub fn load(sources: &Sources) -> Result<(Self, Loaded<LearnerConfig>), ConfigError> {
+        let loaded = layers::load::<LearnerConfig>(sources)?;
+        let checked = Self::try_from(loaded.raw.clone());
+        Ok((checked.map_err(|error| loaded.error(&error.key, error.problem))?, loaded))
+    }
+}
+
+impl TryFrom<LearnerConfig> for LearnerSettings {
+    type Error = SettingError;
+
+    fn try_from(written: LearnerConfig) -> Result<Self, SettingError> {
+        written.check().map(|()| Self(written))
+    }
+}
+
+impl Deref for LearnerSettings {
+    type Target = LearnerConfig;
+
+    fn deref(&self) -> &LearnerConfig {
+        &self.0
+    }
+}
+
+/// Names the key that `net` refused.
+pub(crate) fn checked_by_net(checked: Result<(), NetError>) -> Result<(), SettingError> {
+    checked.map_err(|error| match error {
+        NetError::Settings { key, reason } => SettingError::new(key.rsplit('.').next().unwrap_or(key), reason),
+        other => SettingError::new("device", other),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn an_impossible_value_is_named_by_its_full_key() {
+        type Change = fn(&mut LearnerConfig);
+        let changes: [(&str, Change); 14] = [
+            ("game.frame", |config| config.game = GameSpec::Hive { rules: Default::default(), frame: 99 }),
+            ("self_play.search.exploration", |config| config.self_play.search.exploration = -1.0),
+            ("gate.search.leaves_per_game", |config| config.gate.search.leaves_per_game = 0),
+            ("gate.game_count", |config| config.gate.game_count = 3),
+            ("network.filters", |config| config.network.filters = 0),
+            ("gate.opening_plies", |config| config.gate.opening_plies = 1000),
+            ("training.batch_size", |config| config.training.batch_size = 1 << 20),
+            ("training.momentum", |config| config.training.momentum = 1.0),
+            ("training.weight_decay", |config| config.training.weight_decay = 1.0),
+            ("pretrain.momentum", |config| config.pretrain.momentum = 1.0),
+            ("training.learning_rate_max_from_network", |config| config.training.learning_rate_max_from_network = 0.0),
+            ("run.dir", |config| config.run.dir = PathBuf::new()),
+            ("self_play.endgame_share", |config| config.self_play.endgame_share = 0.5),
+            ("server.lease", |config| config.server.lease = Duration::MAX),
+        ];
+        for (key, change) in changes {
+            let mut config = LearnerConfig::default();
+            change(&mut config);
+            assert_eq!(LearnerSettings::try_from(config).expect_err(key).key, key);
+        }
+    }
+
+    #[test]
+    fn a_run_from_a_network_learns_slower_at_first() {
+        let mut training = LearnerConfig::default().training;
+        (training.learning_rate_max, training.learning_rate_max_from_network) = (0.02, 0.002);
+        training.learning_rate_min = 0.0001;
+        assert_eq!(training.learning_rates(false), LearningRates { first: 0.02, last: 0.0001 });
+        assert_eq!(training.learning_rates(true), LearningRates { first: 0.002, last: 0.0001 });
+        training.learning_rate_max = 0.001;
+        assert_eq!(training.learning_rates(true).first, 0.001, "the smaller one");
+        training.learning_rate_min = 0.001;
+        training.learning_rate_max_from_network = 0.0005;
+        assert_eq!(training.learning_rates(true), LearningRates { first: 0.0005, last: 0.0005 }, "it never rises");
+    }
+}

@@ -1,0 +1,113 @@
+//! Sections about games: `[self_play]`, `[gate]`, `[alarms]`.
+
+use serde::{Deserialize, Serialize};
+use shared::encoding::Encoding;
+use shared::game::Game;
+use shared::game::catalog::{GameSpec, GameVisitor};
+use shared::gate::GateSettings;
+use shared::search::SearchSettings;
+use shared::setting::{SettingError, check_range, check_that};
+
+/// How games are made.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SelfPlayConfig {
+    /// Finished games that make an iteration, at least 1.
+    pub games_per_iteration: u32,
+    /// Simulations a move at generation 0, at least 1; grows to `search.simulation_count`.
+    pub simulation_count_first: u32,
+    /// Generations until `search.simulation_count` is reached; 0: at once.
+    pub simulation_growth_generations: u32,
+    /// Share of the games that begin from random endgames, 0..=1; above 0 only for games that have endgames: draughts.
+    pub endgame_share: f64,
+    /// How a move is searched.
+    pub search: SearchSettings,
+}
+
+impl SelfPlayConfig {
+    /// Returns the search settings at `generation`: the number of simulations grows in a straight line.
+    #[must_use]
+    pub fn search_at(&self, generation: u32) -> SearchSettings {
+        let mut search = self.search.clone();
+        if generation < self.simulation_growth_generations {
+            let (first, full) = (f64::from(self.simulation_count_first), f64::from(search.simulation_count));
+            let share = f64::from(generation) / f64::from(self.simulation_growth_generations);
+            search.simulation_count = (first + (full - first) * share).round() as u32;
+        }
+        search
+    }
+
+    pub(super) fn check(&self, game: &GameSpec) -> Result<(), SettingError> {
+        self.search.check().map_err(|error| error.under("search"))?;
+        check_range("games_per_iteration", self.games_per_iteration, 1..)?;
+        check_range("simulation_count_first", self.simulation_count_first, 1..)?;
+        let share = self.endgame_share;
+        check_range("endgame_share", share, 0.0..=1.0)?;
+        check_that("endgame_share", share == 0.0 || has_endgames(game), || {
+            format!("{share}, but {} has no endgames to begin from: set 0", game.type_name())
+        })
+    }
+}
+
+fn has_endgames(game: &GameSpec) -> bool {
+    struct HasEndgames;
+    impl GameVisitor for HasEndgames {
+        type Output = bool;
+
+        fn visit<E: Encoding>(self, encoding: E) -> bool {
+            encoding.game().random_endgame(0).is_some()
+        }
+    }
+    game.visit(HasEndgames).unwrap_or(false)
+}
+
+/// Longest random opening of a gate: longer ones end many a game before the players begin.
+const OPENING_PLIES_MAX: u32 = 40;
+
+/// How candidates are tested.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GateConfig {
+    /// Games against the best network, in pairs with colours swapped; even, 2..=1,000,000.
+    pub game_count: u32,
+    /// Score from which the candidate is promoted, above 0 and at most 1; a draw counts as half.
+    pub promotion_score: f64,
+    /// Random plies that both games of a pair start with, 0..=40.
+    pub opening_plies: u32,
+    /// How a move is searched.
+    pub search: SearchSettings,
+}
+
+impl GateConfig {
+    /// Returns what decides the verdict.
+    #[must_use]
+    pub fn settings(&self) -> GateSettings {
+        GateSettings { game_count: self.game_count, promotion_score: self.promotion_score }
+    }
+
+    pub(super) fn check(&self) -> Result<(), SettingError> {
+        self.search.check().map_err(|error| error.under("search"))?;
+        self.settings().check()?;
+        check_range("opening_plies", self.opening_plies, ..=OPENING_PLIES_MAX)
+    }
+}
+
+/// When to warn: Hive runs have died of draws without anyone noticing.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AlarmConfig {
+    /// Share of drawn games of an iteration, 0..=1.
+    pub draw_share_max: f64,
+    /// Share of games cut off at the ply limit, 0..=1.
+    pub cut_off_share_max: f64,
+    /// Share of games of an iteration whose first six plies no other game has, 0..=1.
+    pub distinct_opening_share_min: f64,
+}
+
+impl AlarmConfig {
+    pub(super) fn check(&self) -> Result<(), SettingError> {
+        check_range("draw_share_max", self.draw_share_max, 0.0..=1.0)?;
+        check_range("cut_off_share_max", self.cut_off_share_max, 0.0..=1.0)?;
+        check_range("distinct_opening_share_min", self.distinct_opening_share_min, 0.0..=1.0)
+    }
+}

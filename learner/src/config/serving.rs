@@ -1,0 +1,109 @@
+//! Sections about the run itself and those it serves: `[run]`, `[server]`, `[inference]`.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use net::DeviceChoice;
+use serde::{Deserialize, Serialize};
+use shared::setting::{SettingError, check_range, check_that};
+
+use super::THREADS_MAX;
+
+/// Where the run lives and how it starts.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RunConfig {
+    /// Folder of the store, the networks and the checkpoint.
+    pub dir: PathBuf,
+    /// Seed of everything random.
+    pub seed: u64,
+    /// Whether self-play goes on while the network trains and is gated.
+    pub pipeline: PipelineMode,
+    /// Iterations after which the learner stops, from this start on; 0 for none.
+    pub iterations: u32,
+    /// Network that a new run starts from, as generation 0; none: random weights.
+    pub start_network: Option<PathBuf>,
+}
+
+impl RunConfig {
+    pub(super) fn check(&self) -> Result<(), SettingError> {
+        check_that("dir", !self.dir.as_os_str().is_empty(), || "names no folder")
+    }
+}
+
+/// Whether self-play goes on while the network trains and is gated.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PipelineMode {
+    /// Self-play never stops.
+    Overlapped,
+    /// The textbook loop: self-play, then training, then the gate.
+    Lockstep,
+}
+
+/// Longest lease: a game of a worker that vanished must not wait for ever.
+const LEASE_MAX: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// Who may connect, and how.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ServerConfig {
+    /// Address to listen on.
+    pub listen: SocketAddr,
+    /// File with the token that workers must show; none: no token.
+    pub token_file: Option<PathBuf>,
+    /// Listen beyond this machine without a token.
+    pub insecure: bool,
+    /// How long a worker keeps a game without a word, 1 s to 1 day.
+    #[serde(with = "humantime_serde")]
+    pub lease: Duration,
+    /// Batches a worker's stream may have unanswered, at least 1: two for each of its threads.
+    pub batches_in_flight_max: u32,
+    /// How long a stop waits for what is under way.
+    #[serde(with = "humantime_serde")]
+    pub drain_deadline: Duration,
+}
+
+impl ServerConfig {
+    pub(super) fn check(&self) -> Result<(), SettingError> {
+        check_that("lease", self.lease >= Duration::from_secs(1), || "is below 1s")?;
+        check_that("lease", self.lease <= LEASE_MAX, || "is above 1day")?;
+        check_range("batches_in_flight_max", self.batches_in_flight_max, 1..)?;
+        let is_private = self.listen.ip().is_loopback();
+        check_that("listen", is_private || self.token_file.is_some() || self.insecure, || {
+            format!("{} is open to other machines: set server.token_file, or server.insecure = true", self.listen)
+        })
+    }
+}
+
+/// How leaves are answered.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct InferenceConfig {
+    /// `auto`, `cpu` or `cuda:N`.
+    pub device: DeviceChoice,
+    /// Threads of one evaluation on the CPU, 0..=1024; 0: all cores.
+    pub threads: usize,
+    /// Leaves evaluated together at most, at least 1.
+    pub batch_leaves_max: u32,
+    /// Sizes that batches are padded to, rising; none: not padded.
+    pub batch_sizes: Vec<usize>,
+    /// How long a batch waits for more leaves at most, in microseconds.
+    pub batch_wait_us_max: u64,
+    /// Batches that may wait, at least 1; a worker whose batch does not fit waits.
+    pub queue_batches_max: usize,
+    /// Networks kept ready at once, at least 2: the best and a candidate.
+    pub networks_max: usize,
+}
+
+impl InferenceConfig {
+    pub(super) fn check(&self) -> Result<(), SettingError> {
+        check_range("threads", self.threads, ..=THREADS_MAX)?;
+        check_range("batch_leaves_max", self.batch_leaves_max, 1..)?;
+        check_range("queue_batches_max", self.queue_batches_max, 1..)?;
+        check_range("networks_max", self.networks_max, 2..)?;
+        let sizes = &self.batch_sizes;
+        check_that("batch_sizes", sizes.is_sorted() && !sizes.contains(&0), || "must rise, from 1 on")
+    }
+}
