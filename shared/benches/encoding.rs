@@ -31,8 +31,7 @@ fn encoding() -> HiveEncoding {
 
 /// One position of each of 512 games, plies 20 to 60.
 fn midgames(encoding: &HiveEncoding) -> Vec<Midgame> {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../shared/data/bga/games.uhp");
-    let games = std::fs::read_to_string(path).expect("read data/bga/games.uhp of the shared folder");
+    let games = testdata::read("bga/games.uhp");
     let midgames: Vec<Midgame> = games
         .lines()
         .enumerate()

@@ -1,4 +1,4 @@
-//! Reading the games between people of the golden data: parsed, checked against the rules, and packed.
+//! Reading human games: parsed, checked against the rules, and packed.
 //!
 //! Bar: all 5,167 games in 20 s on one core.
 
@@ -15,8 +15,7 @@ fn main() {
 
 #[divan::bench(sample_count = 3, sample_size = 1)]
 fn read_check_and_pack(bencher: Bencher<'_, '_>) {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../shared/data/bga/games.uhp");
-    let text = std::fs::read_to_string(path).unwrap_or_else(|error| panic!("golden data {path}: {error}"));
+    let text = testdata::read("bga/games.uhp");
     let encoding = HiveEncoding::new(Hive::new(HiveRules { queen_first_allowed: true, ..HiveRules::default() }), 16);
     let mut packed = Vec::new();
     bencher.bench_local(|| {

@@ -32,8 +32,7 @@ fn hive() -> Hive {
 
 /// Positions after 24 plies of the golden games with all expansions.
 fn midgames() -> Vec<Position> {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../shared/data/hive/games.jsonl");
-    let text = std::fs::read_to_string(path).expect("the golden games of Hive");
+    let text = testdata::read("hive/games.jsonl");
     let rows = text.lines().map(|line| serde_json::from_str::<GameRow>(line).expect("a game"));
     let positions = rows.filter(|row| row.gametype == "Base+MLP").filter_map(|row| {
         let mut game: GameString = row.game.parse().expect("a game string");

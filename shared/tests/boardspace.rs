@@ -1,4 +1,4 @@
-//! Real games of BoardSpace against what two other engines made of them: `shared/data/boardspace`, see its README.
+//! Real games of BoardSpace against the results of two other engines: `testdata/boardspace`, see its README.
 
 mod damage;
 
@@ -14,8 +14,7 @@ const STRICT: ReadOptions = ReadOptions { queen_first_allowed: false };
 const OLD: ReadOptions = ReadOptions { queen_first_allowed: true };
 
 fn read(name: &str) -> String {
-    let path = format!("{}/../../shared/data/boardspace/{name}", env!("CARGO_MANIFEST_DIR"));
-    std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("golden data {path}: {error}"))
+    testdata::read(&format!("boardspace/{name}"))
 }
 
 /// A line of `expected.tsv`.

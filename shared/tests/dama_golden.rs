@@ -1,5 +1,4 @@
-//! Italian draughts against facts that other programs agreed on: `shared/data/dama` beside the repository, see its
-//! README.
+//! Italian draughts against facts on which other programs agree: `testdata/dama`, see its README.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,8 +11,7 @@ use shared::notation::dama::{fen, format_move, format_route, hub, pdn};
 const LEAF_COUNT_MAX: u64 = 20_000_000;
 
 fn read(name: &str) -> String {
-    let path = format!("{}/../../shared/data/dama/{name}", env!("CARGO_MANIFEST_DIR"));
-    std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("golden data {path}: {error}"))
+    testdata::read(&format!("dama/{name}"))
 }
 
 fn position(text: &str, quiet: u32) -> Position {

@@ -21,16 +21,13 @@ fn position(text: &str) -> Position {
     fen::read(text).unwrap_or_else(|error| panic!("{text}: {error}"))
 }
 
-/// The golden positions, see `shared/data/dama` beside the repository.
+/// The golden positions of `testdata/dama`.
 fn golden_positions() -> Vec<Position> {
     #[derive(Deserialize)]
     struct Row {
         fen: String,
     }
-    let texts = ["positions.jsonl", "tricky.jsonl"].map(|name| {
-        let path = format!("{}/../../shared/data/dama/{name}", env!("CARGO_MANIFEST_DIR"));
-        std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("golden data {path}: {error}"))
-    });
+    let texts = ["dama/positions.jsonl", "dama/tricky.jsonl"].map(testdata::read);
     let rows = texts.iter().flat_map(|text| text.lines());
     rows.map(|line| position(&serde_json::from_str::<Row>(line).expect("a row of golden data").fen)).collect()
 }

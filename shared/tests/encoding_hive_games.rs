@@ -19,10 +19,9 @@ fn the_encoding_of_hive_keeps_the_laws() {
     }
 }
 
-/// The games of people, as moves in UHP.
+/// Human games, as GameStrings.
 fn human_games() -> String {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../shared/data/bga/games.uhp");
-    std::fs::read_to_string(path).unwrap_or_else(|error| panic!("read {path}: {error}"))
+    testdata::read("bga/games.uhp")
 }
 
 /// Old records: a queen may come first, and people play on through repetitions.

@@ -1,4 +1,4 @@
-//! Games between people as GameStrings, one a line: `shared/data/bga`, see its README.
+//! Human games as GameStrings, one a line: `testdata/bga`, see its README.
 
 mod damage;
 
@@ -14,10 +14,7 @@ use shared::notation::{Ending, PlayedGame, ReadError, ReadOptions, Remark};
 const STRICT: ReadOptions = ReadOptions { queen_first_allowed: false };
 const OLD: ReadOptions = ReadOptions { queen_first_allowed: true };
 
-static TEXT: LazyLock<String> = LazyLock::new(|| {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../shared/data/bga/games.uhp");
-    std::fs::read_to_string(path).unwrap_or_else(|error| panic!("golden data {path}: {error}"))
-});
+static TEXT: LazyLock<String> = LazyLock::new(|| testdata::read("bga/games.uhp"));
 
 #[test]
 fn every_legal_game_loads_and_the_others_are_reported() {

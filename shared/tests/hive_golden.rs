@@ -1,4 +1,4 @@
-//! Hive against facts that other engines agreed on: `shared/data/hive` beside the repository, see its README.
+//! Hive against facts on which other engines agree: `testdata/hive`, see its README.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,11 +9,6 @@ use shared::notation::uhp::{GameState, GameString, Turn, format_game};
 
 /// Perft rows above this many leaves are left to a release build: `alveare perft`.
 const LEAF_COUNT_MAX: u64 = 3_000_000;
-
-fn read(name: &str) -> String {
-    let path = format!("{}/../../shared/data/{name}", env!("CARGO_MANIFEST_DIR"));
-    std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("golden data {path}: {error}"))
-}
 
 /// The rules of the golden data: no repetitions, no limit.
 fn hive(game_type: GameType) -> Hive {
@@ -84,7 +79,7 @@ fn check_board(row: &Row, hive: &Hive, position: &Position) {
 }
 
 fn check_rows(name: &str, row_count: usize) {
-    let rows = read(name);
+    let rows = testdata::read(name);
     let mut checked_count = 0;
     for line in rows.lines() {
         check_row(&serde_json::from_str(line).expect("a row of golden data"));
@@ -112,7 +107,7 @@ fn games_have_the_agreed_number_of_moves_at_every_ply() {
         n_legal: Vec<usize>,
     }
     let mut game_count = 0;
-    for line in read("hive/games.jsonl").lines() {
+    for line in testdata::read("hive/games.jsonl").lines() {
         let row: Row = serde_json::from_str(line).expect("a row of golden data");
         let (hive, end, moves) = replay(&row.game);
         let mut position = hive.initial_position();
@@ -143,7 +138,7 @@ fn the_third_occurrence_is_a_draw() {
         first_threefold_ply: usize,
     }
     let mut row_count = 0;
-    for line in read("hive/repetition.jsonl").lines() {
+    for line in testdata::read("hive/repetition.jsonl").lines() {
         let row: Row = serde_json::from_str(line).expect("a row of golden data");
         let game_type = row.gametype.parse().expect("a game type");
         let hive = Hive::new(HiveRules { game_type, ply_limit: u32::MAX, ..HiveRules::default() });
@@ -163,7 +158,7 @@ fn the_third_occurrence_is_a_draw() {
 #[test]
 fn perft_from_the_start_agrees() {
     let mut row_count = 0;
-    for line in read("hive/perft.tsv").lines().skip(1) {
+    for line in testdata::read("hive/perft.tsv").lines().skip(1) {
         let fields: Vec<_> = line.split('\t').collect();
         let (depth, expected): (u32, u64) = (fields[1].parse().expect("depth"), fields[2].parse().expect("nodes"));
         if expected <= LEAF_COUNT_MAX {
@@ -178,7 +173,7 @@ fn perft_from_the_start_agrees() {
 #[test]
 fn perft_from_midgames_agrees() {
     let mut row_count = 0;
-    for line in read("hive/perft_positions.tsv").lines().skip(1) {
+    for line in testdata::read("hive/perft_positions.tsv").lines().skip(1) {
         let fields: Vec<_> = line.split('\t').collect();
         let (depth, expected): (u32, u64) = (fields[1].parse().expect("depth"), fields[2].parse().expect("nodes"));
         if expected <= LEAF_COUNT_MAX {
@@ -192,7 +187,7 @@ fn perft_from_midgames_agrees() {
 
 #[test]
 fn human_games_replay() {
-    let games = read("bga/games.uhp");
+    let games = testdata::read("bga/games.uhp");
     let mut game_count = 0;
     let mut legal_counts = [0, 0];
     for line in games.lines() {

@@ -12,8 +12,7 @@ struct GameRow {
 }
 
 fn golden_games() -> Vec<GameString> {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../shared/data/hive/games.jsonl");
-    let text = std::fs::read_to_string(path).unwrap_or_else(|error| panic!("golden data {path}: {error}"));
+    let text = testdata::read("hive/games.jsonl");
     let rows = text.lines().map(|line| serde_json::from_str::<GameRow>(line).expect("a game"));
     rows.map(|row| row.game.parse().expect("a game string")).collect()
 }

@@ -144,8 +144,7 @@ struct GameRow {
 
 #[test]
 fn the_winning_move_of_every_golden_game_of_hive_is_found() {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../shared/data/hive/games.jsonl");
-    let text = std::fs::read_to_string(path).unwrap_or_else(|error| panic!("golden data {path}: {error}"));
+    let text = testdata::read("hive/games.jsonl");
     let mut win_count = 0;
     for line in text.lines() {
         let mut game: GameString =

@@ -28,9 +28,6 @@ pub fn bench(workspace: &Workspace, arguments: &BenchArguments) -> Result<ExitCo
     if packages.is_empty() {
         bail!("no crate called {:?} has benchmarks", arguments.package.as_deref().unwrap_or("*"));
     }
-    if packages.contains(&"shared") {
-        workspace.require_recorded_games()?;
-    }
     let libtorch = libtorch::ensure(libtorch::Flavour::of_this_machine())?;
     let mut figures = Figures::default();
     for package in packages {

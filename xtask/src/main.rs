@@ -6,6 +6,7 @@
 mod bench;
 mod figures;
 mod libtorch;
+mod rust_version;
 mod steps;
 mod tidy;
 mod up;
@@ -31,7 +32,7 @@ enum Task {
     /// Builds everything and starts a learner, actors and an evaluator on this machine.
     Up(up::UpArguments),
     /// Runs everything that CI runs.
-    Test,
+    Test(steps::TestArguments),
     /// Builds the programs in release mode: learner, actor, evaluator, alveare.
     Build,
     /// Checks what no compiler checks: file lengths, leftovers, who may name what.
@@ -60,7 +61,7 @@ fn run(task: Task) -> Result<ExitCode> {
     let workspace = Workspace::locate()?;
     match task {
         Task::Up(arguments) => up::up(&workspace, &arguments),
-        Task::Test => steps::test(&workspace),
+        Task::Test(arguments) => steps::test(&workspace, &arguments),
         Task::Build => steps::build(&workspace),
         Task::Tidy => tidy::tidy(&workspace),
         Task::Bench(arguments) => bench::bench(&workspace, &arguments),

@@ -4,9 +4,11 @@ use std::process::{Command, ExitCode};
 use std::time::Instant;
 
 use anyhow::{Context, Result};
+use clap::Args;
 
 use crate::bench;
 use crate::libtorch;
+use crate::rust_version;
 use crate::tidy;
 use crate::workspace::{Workspace, run, words};
 
@@ -19,12 +21,20 @@ const TORCH_PACKAGES: [&str; 3] = ["net", "learner", "engine"];
 /// Crates whose every public item must be documented.
 const DOCUMENTED_PACKAGES: [&str; 2] = ["shared", "net"];
 
+/// How strict the test is.
+#[derive(Debug, Args)]
+pub struct TestArguments {
+    /// Fail unless this is the oldest Rust that Cargo.toml promises to build with.
+    #[arg(long)]
+    oldest_rust: bool,
+}
+
 /// Runs everything that CI runs.
-pub fn test(workspace: &Workspace) -> Result<ExitCode> {
+pub fn test(workspace: &Workspace, arguments: &TestArguments) -> Result<ExitCode> {
     let started = Instant::now();
     step("cargo fmt --check", || run(workspace.cargo().args(["fmt", "--all", "--check"])))?;
     step("tidy", || tidy::check(workspace))?;
-    step("recorded games", || workspace.require_recorded_games())?;
+    step("oldest Rust", || rust_version::check(workspace, arguments.oldest_rust))?;
     let mut libtorch = None;
     step("libtorch", || {
         libtorch = Some(libtorch::ensure(libtorch::Flavour::of_this_machine())?);

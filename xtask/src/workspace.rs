@@ -27,21 +27,6 @@ impl Workspace {
         &self.root
     }
 
-    /// Makes sure that the recorded games are there which tests and benchmarks of the rules read.
-    pub fn require_recorded_games(&self) -> Result<()> {
-        let folder = self.root.join("../shared/data");
-        for part in ["bga/games.uhp", "boardspace", "dama", "hive/games.jsonl"] {
-            if !folder.join(part).exists() {
-                bail!(
-                    "tests and benchmarks of the rules read recorded games, and there is no {part} in {}: put the folder \
-                     `shared` with them beside the checkout",
-                    folder.display()
-                );
-            }
-        }
-        Ok(())
-    }
-
     /// A cargo command in this workspace that needs no libtorch.
     pub fn cargo(&self) -> Command {
         let mut command = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
