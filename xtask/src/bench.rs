@@ -1,11 +1,11 @@
-//! `cargo xtask bench`: runs the benchmarks of every crate that has any, and compares figures with those described.
+//! `cargo xtask bench`: runs the benchmarks of every crate that has any, and compares what they measure with the baselines.
 
 use std::process::ExitCode;
 
 use anyhow::{Result, bail};
 use clap::Args;
 
-use crate::figures::Figures;
+use crate::baselines::Measurements;
 use crate::libtorch;
 use crate::workspace::{Workspace, run_and_read};
 
@@ -29,7 +29,7 @@ pub fn bench(workspace: &Workspace, arguments: &BenchArguments) -> Result<ExitCo
         bail!("no crate called {:?} has benchmarks", arguments.package.as_deref().unwrap_or("*"));
     }
     let libtorch = libtorch::ensure(libtorch::Flavour::of_this_machine())?;
-    let mut figures = Figures::default();
+    let mut measurements = Measurements::default();
     for package in packages {
         println!("xtask: benchmarks of {package}");
         let mut command = workspace.cargo_with(&libtorch);
@@ -39,11 +39,11 @@ pub fn bench(workspace: &Workspace, arguments: &BenchArguments) -> Result<ExitCo
         }
         run_and_read(&mut command, |line| {
             println!("{line}");
-            figures.read(line);
+            measurements.read(line);
         })?;
     }
-    if let Some(table) = figures.table() {
-        println!("xtask: what was described, and what was measured here\n{table}");
+    if let Some(table) = measurements.table() {
+        println!("xtask: the first description, and this machine\n{table}");
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -3,8 +3,9 @@
 //! It builds, tests, tidies and starts the real programs; it contains none of their logic
 //! and links neither libtorch nor tokio, so that it is there within half a minute.
 
+mod audit;
+mod baselines;
 mod bench;
-mod figures;
 mod libtorch;
 mod rust_version;
 mod steps;
@@ -39,6 +40,8 @@ enum Task {
     Tidy,
     /// Runs the benchmarks and prints their tables.
     Bench(bench::BenchArguments),
+    /// Checks licences, sources and versions of the dependencies (needs cargo-deny).
+    Audit(audit::AuditArguments),
     /// Gets libtorch if it is not there and prints where it lies.
     Libtorch(libtorch::LibtorchArguments),
 }
@@ -65,6 +68,7 @@ fn run(task: Task) -> Result<ExitCode> {
         Task::Build => steps::build(&workspace),
         Task::Tidy => tidy::tidy(&workspace),
         Task::Bench(arguments) => bench::bench(&workspace, &arguments),
+        Task::Audit(arguments) => audit::audit(&workspace, &arguments),
         Task::Libtorch(arguments) => libtorch::print(&arguments),
     }
 }

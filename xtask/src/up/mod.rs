@@ -1,11 +1,11 @@
 //! `cargo xtask up`: a whole training run on this machine, from nothing, with one log.
 //!
-//! Here stands what is started and when it ends; `children` owns the processes, `screen`
-//! what is shown, `progress` what the learner's progress lines say.
+//! Here stands what is started and when it ends; `children` owns the processes, `screen` what is shown, `learner_log`
+//! reads the lines of the learner's log that matter here.
 
 mod children;
+mod learner_log;
 mod plan;
-mod progress;
 mod screen;
 
 use std::path::PathBuf;
@@ -22,6 +22,7 @@ use crate::libtorch;
 use crate::steps::PROGRAM_PACKAGES;
 use crate::workspace::{Workspace, ended, run};
 use children::{Child, Line};
+use learner_log::BestNetwork;
 use plan::Plan;
 use screen::Screen;
 
@@ -72,10 +73,11 @@ pub fn up(workspace: &Workspace, arguments: &UpArguments) -> Result<ExitCode> {
     let screen = Screen::new(plan.name_width());
     screen.say(&plan.summary());
     let children = plan.programs().into_iter().map(|program| Child::new(program, sender.clone())).collect();
-    let mut session = Session { children, lines, screen, signals };
-    let outcome = session.run();
-    session.stop_all();
-    session.report(outcome)
+    let mut programs =
+        RunningPrograms { children, lines, screen, signals, programs_dir: plan.programs_dir(), best_network: None };
+    let outcome = programs.run();
+    programs.stop_all();
+    programs.report(outcome)
 }
 
 /// How a run came to its end.
@@ -85,19 +87,23 @@ enum Outcome {
     Finished,
     /// A person or the system asked for it.
     Interrupted,
-    /// The learner failed, in these words.
+    /// The learner failed: the reason.
     Failed(String),
 }
 
 /// The running programs. The learner is the first child.
-struct Session {
+struct RunningPrograms {
     children: Vec<Child>,
     lines: Receiver<Line>,
     screen: Screen,
     signals: Arc<AtomicUsize>,
+    /// Where the programs lie, for a person to type.
+    programs_dir: PathBuf,
+    /// As the learner's last lines name it.
+    best_network: Option<BestNetwork>,
 }
 
-impl Session {
+impl RunningPrograms {
     fn run(&mut self) -> Outcome {
         loop {
             self.show_lines(TICK);
@@ -156,6 +162,9 @@ impl Session {
         if let Some(child) = self.children.iter_mut().find(|child| child.name() == line.name) {
             child.note(line);
         }
+        if let Some(best) = BestNetwork::parse(&line.text) {
+            self.best_network = Some(best);
+        }
         self.screen.show(line);
     }
 
@@ -192,7 +201,17 @@ impl Session {
             Outcome::Interrupted => self.screen.say("stopped; the same command goes on from here"),
             Outcome::Failed(why) => anyhow::bail!("{why}"),
         }
+        self.say_how_to_play();
         Ok(ExitCode::SUCCESS)
+    }
+
+    fn say_how_to_play(&self) {
+        let Some(best) = &self.best_network else { return };
+        let (file, generation) = (best.file.display(), best.generation);
+        self.screen.say(&format!("the best network is {file}, generation {generation}"));
+        if let Some(command) = best.play_command() {
+            self.screen.say(&format!("play it: {}/{command}", self.programs_dir.display()));
+        }
     }
 }
 
@@ -218,7 +237,7 @@ mod tests {
     use super::*;
     use children::Program;
 
-    fn session(scripts: &[(&str, &str)]) -> Session {
+    fn programs(scripts: &[(&str, &str)]) -> RunningPrograms {
         let (sender, lines) = sync_channel(LINE_QUEUE_CAPACITY);
         let child = |(name, script): &(&str, &str)| {
             let arguments = vec!["-c".into(), script.into()];
@@ -227,25 +246,42 @@ mod tests {
             Child::new(program, sender.clone())
         };
         let children = scripts.iter().map(child).collect();
-        Session { children, lines, screen: Screen::new(8), signals: Arc::new(AtomicUsize::new(0)) }
+        let signals = Arc::new(AtomicUsize::new(0));
+        let programs_dir = "bin".into();
+        RunningPrograms { children, lines, screen: Screen::new(8), signals, programs_dir, best_network: None }
     }
 
     #[test]
     fn a_learner_that_is_done_ends_the_run_and_the_workers() {
-        let mut session = session(&[("learner", "exit 0"), ("actor", "exec tail -f /dev/null")]);
-        assert!(matches!(session.run(), Outcome::Finished));
-        session.stop_all();
-        assert!(session.children.iter_mut().all(|child| !child.is_running()));
-        session.report(Outcome::Finished).unwrap();
+        let mut programs = programs(&[("learner", "exit 0"), ("actor", "exec tail -f /dev/null")]);
+        assert!(matches!(programs.run(), Outcome::Finished));
+        programs.stop_all();
+        assert!(programs.children.iter_mut().all(|child| !child.is_running()));
+        programs.report(Outcome::Finished).unwrap();
+    }
+
+    #[test]
+    fn the_best_network_is_known_at_the_end() {
+        let script =
+            "echo 'INFO best network generation=2 file=\"run/networks/n.safetensors\" game=\"hive\"' >&2; exec sleep 9";
+        let mut programs = programs(&[("learner", script)]);
+        let deadline = Instant::now() + Duration::from_secs(5);
+        programs.look_at(0);
+        while programs.best_network.is_none() && Instant::now() < deadline {
+            programs.show_lines(TICK);
+        }
+        assert_eq!(programs.best_network.as_ref().unwrap().generation, 2);
+        programs.stop_all();
+        programs.report(Outcome::Interrupted).unwrap();
     }
 
     #[test]
     fn a_learner_that_fails_is_quoted() {
         let script = "echo starting; echo 'learner: config: replay: is 0' >&2; exit 1";
-        let mut session = session(&[("learner", script)]);
-        let Outcome::Failed(why) = session.run() else { panic!("the run goes on") };
+        let mut programs = programs(&[("learner", script)]);
+        let Outcome::Failed(why) = programs.run() else { panic!("the run goes on") };
         assert_eq!(why, "the learner ended with exit code 1: learner: config: replay: is 0");
-        assert!(session.report(Outcome::Failed(why)).is_err());
+        assert!(programs.report(Outcome::Failed(why)).is_err());
     }
 
     #[test]
@@ -254,17 +290,17 @@ mod tests {
         // The learner ends once the actor has been started for the second time.
         let learner = format!("while [ $(wc -l < {0}) -lt 2 ]; do :; done", mark.path().display());
         let actor = format!("echo started >> {0}; exit 3", mark.path().display());
-        let mut session = session(&[("learner", &learner), ("actor", &actor)]);
-        assert!(matches!(session.run(), Outcome::Finished));
-        session.stop_all();
+        let mut programs = programs(&[("learner", &learner), ("actor", &actor)]);
+        assert!(matches!(programs.run(), Outcome::Finished));
+        programs.stop_all();
     }
 
     #[test]
     fn a_signal_stops_everything() {
-        let mut session = session(&[("learner", "exec tail -f /dev/null"), ("actor", "exec tail -f /dev/null")]);
-        session.signals.store(1, Ordering::Relaxed);
-        assert!(matches!(session.run(), Outcome::Interrupted));
-        session.stop_all();
-        assert!(session.children.iter_mut().all(|child| !child.is_running()));
+        let mut programs = programs(&[("learner", "exec tail -f /dev/null"), ("actor", "exec tail -f /dev/null")]);
+        programs.signals.store(1, Ordering::Relaxed);
+        assert!(matches!(programs.run(), Outcome::Interrupted));
+        programs.stop_all();
+        assert!(programs.children.iter_mut().all(|child| !child.is_running()));
     }
 }

@@ -10,13 +10,13 @@ use super::UpArguments;
 use super::children::Program;
 use crate::workspace::{Workspace, library_path};
 
-/// Taken if nobody else has it, so that the address in the README is right most of the time.
+/// Taken if it is free, so that the address in the README is right most of the time.
 const USUAL_PORT: u16 = 50_051;
 /// More processes than this gain nothing: an actor has as many threads as it is told.
 const ACTOR_COUNT_MAX: usize = 4;
 /// The store of a run in its folder.
 const DATABASE_FILE: &str = "alveare.db";
-/// Files beside the presets that are none.
+/// Files beside the presets that are not presets.
 const WORKER_SETTINGS: [&str; 2] = ["actor", "evaluator"];
 
 /// A run on this machine, ready to be started.
@@ -63,6 +63,12 @@ impl Plan {
             self.preset.display(),
             self.run_dir.display()
         )
+    }
+
+    /// The folder of the programs, as short as a person would type it.
+    pub fn programs_dir(&self) -> PathBuf {
+        let here = std::env::current_dir().unwrap_or_default();
+        self.programs_dir.strip_prefix(&here).map_or_else(|_| self.programs_dir.clone(), Path::to_owned)
     }
 
     /// Room for the longest name in front of a line.

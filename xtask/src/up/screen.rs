@@ -5,7 +5,7 @@ use std::io::{IsTerminal, Write};
 use indicatif::{ProgressBar, ProgressStyle};
 
 use super::children::Line;
-use super::progress::{self, Progress};
+use super::learner_log::LearnerProgress;
 
 /// Terminal colour by name: green, magenta, yellow.
 const COLOURS: [(&str, u8); 3] = [("learner", 32), ("evaluator", 35), ("xtask", 33)];
@@ -22,7 +22,7 @@ pub struct Screen {
 }
 
 impl Screen {
-    /// Shows a bar only if a person is looking.
+    /// Shows a bar only on a terminal.
     pub fn new(name_width: usize) -> Self {
         let is_terminal = std::io::stdout().is_terminal() && std::io::stderr().is_terminal();
         Self { name_width, bar: is_terminal.then(new_bar), phase: String::new() }
@@ -35,7 +35,7 @@ impl Screen {
 
     /// Shows a child's line, or moves the bar by it.
     pub fn show(&mut self, line: &Line) {
-        match (&self.bar, progress::parse(&line.text)) {
+        match (&self.bar, LearnerProgress::parse(&line.text)) {
             (Some(bar), Some(progress)) => {
                 if self.phase != progress.phase {
                     self.phase.clone_from(&progress.phase);
@@ -59,7 +59,7 @@ impl Screen {
     }
 }
 
-fn advance(bar: &ProgressBar, progress: Progress) {
+fn advance(bar: &ProgressBar, progress: LearnerProgress) {
     bar.set_length(progress.total);
     bar.set_position(progress.done);
     bar.set_prefix(progress.phase);

@@ -1,5 +1,5 @@
-//! The figures of the search that `cargo xtask bench` lays beside those of the first description, one `figure KEY VALUE`
-//! a line: draughts from the start of a game, best of several runs.
+//! What `cargo xtask bench` compares with the search as first described, one `measured KEY VALUE` a line: draughts from
+//! the start of a game, best of several runs.
 
 mod support;
 
@@ -14,7 +14,7 @@ fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let is_test = arguments.iter().any(|argument| argument == "--test");
     // Cargo hands a filter on to every benchmark.
-    let is_wanted = arguments.iter().filter(|argument| !argument.starts_with("--")).all(|it| "figures".contains(it));
+    let is_wanted = arguments.iter().filter(|argument| !argument.starts_with("--")).all(|it| "baselines".contains(it));
     if is_wanted {
         measure(if is_test {
             Effort { run_count: 1, simulations: 1000 }
@@ -79,5 +79,5 @@ fn rate(preset: Preset, thread_count: u32, effort: Effort) -> (f64, TeamSearch<D
 }
 
 fn tell(key: &str, value: f64) {
-    println!("figure {key} {value:.2}");
+    println!("measured {key} {value:.2}");
 }

@@ -1,5 +1,5 @@
-//! The figures of the network that `cargo xtask bench` lays beside those of the first description, one `figure KEY VALUE`
-//! a line: `dama-cnn` on one thread, in the numbers that this processor is fastest with, best of several runs.
+//! What `cargo xtask bench` compares with the network as first described, one `measured KEY VALUE` a line: `dama-cnn` on
+//! one thread, with the precision that is fastest on this processor, best of several runs.
 
 mod support;
 
@@ -20,7 +20,7 @@ fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let is_test = arguments.iter().any(|argument| argument == "--test");
     // Cargo hands a filter on to every benchmark.
-    let is_wanted = arguments.iter().filter(|argument| !argument.starts_with("--")).all(|it| "figures".contains(it));
+    let is_wanted = arguments.iter().filter(|argument| !argument.starts_with("--")).all(|it| "baselines".contains(it));
     if is_wanted {
         net::set_threads(1);
         measure(if is_test {
@@ -125,5 +125,5 @@ fn game_seconds(network: &mut InferenceNetwork, effort: Effort) -> (f64, u32) {
 }
 
 fn tell(key: &str, value: f64) {
-    println!("figure {key} {value:.2}");
+    println!("measured {key} {value:.2}");
 }

@@ -1,24 +1,25 @@
-//! The figures of the first description beside ours: benchmarks print ours as `figure KEY VALUE`.
+//! What the first description of the system measured, beside what benchmarks measure here: they print `measured KEY
+//! VALUE`.
 //!
-//! A new row is a line of [`ROWS`] and a benchmark that prints it.
+//! A new row is a line of [`BASELINES`] and a benchmark that prints it.
 
 use std::collections::HashMap;
 
-/// A figure that the system was first described with.
-struct Row {
-    /// What a benchmark calls it.
+/// A measure of the first description.
+struct Baseline {
+    /// Its name in the output of a benchmark.
     key: &'static str,
-    /// What people call it.
+    /// Its name in the table.
     name: &'static str,
-    /// The figure of the description, if it has one.
+    /// Its value in the description, if that has one.
     described: Option<f64>,
-    /// What ours must be at least, or at most if less is better.
+    /// Our value must be at least this, or at most if less is better.
     bar: f64,
     is_less_better: bool,
 }
 
 /// On an Apple M2, as the first description of draughts has them; three times better is the bar.
-const ROWS: [Row; 8] = [
+const BASELINES: [Baseline; 8] = [
     more("vanilla_simulations_per_s", "vanilla search, one thread, simulations/s", Some(104_000.0), 312_000.0),
     more("nodes_per_s", "nodes allocated by it, a second", Some(26_000.0), 78_000.0),
     less("node_bytes", "tree node with its edges, bytes", Some(9_000.0), 100.0),
@@ -29,39 +30,39 @@ const ROWS: [Row; 8] = [
     less("game_seconds", "a game at 800 simulations a move, s", Some(50.0), 50.0 / 3.0),
 ];
 
-const fn more(key: &'static str, name: &'static str, described: Option<f64>, bar: f64) -> Row {
-    Row { key, name, described, bar, is_less_better: false }
+const fn more(key: &'static str, name: &'static str, described: Option<f64>, bar: f64) -> Baseline {
+    Baseline { key, name, described, bar, is_less_better: false }
 }
 
-const fn less(key: &'static str, name: &'static str, described: Option<f64>, bar: f64) -> Row {
-    Row { key, name, described, bar, is_less_better: true }
+const fn less(key: &'static str, name: &'static str, described: Option<f64>, bar: f64) -> Baseline {
+    Baseline { key, name, described, bar, is_less_better: true }
 }
 
-/// The figures that benchmarks have printed.
+/// What benchmarks have printed.
 #[derive(Debug, Default)]
-pub struct Figures(HashMap<String, f64>);
+pub struct Measurements(HashMap<String, f64>);
 
-impl Figures {
-    /// Takes note of a line if it is a figure. The last one of a key counts.
+impl Measurements {
+    /// Reads a line; other lines than measurements are passed over. The last one of a key counts.
     pub fn read(&mut self, line: &str) {
         let mut words = line.split_whitespace();
-        if let (Some("figure"), Some(key), Some(value)) = (words.next(), words.next(), words.next())
+        if let (Some("measured"), Some(key), Some(value)) = (words.next(), words.next(), words.next())
             && let Ok(value) = value.parse()
         {
             self.0.insert(key.to_owned(), value);
         }
     }
 
-    /// Returns the table of those figures that were described, measured now or not; `None` if none was measured.
+    /// Returns the table of all baselines; `None` if none was measured.
     pub fn table(&self) -> Option<String> {
-        ROWS.iter().any(|row| self.0.contains_key(row.key)).then(|| {
+        BASELINES.iter().any(|row| self.0.contains_key(row.key)).then(|| {
             let head = format!("{:<56}{:>12}{:>12}{:>12}\n", "", "described", "bar", "ours");
-            ROWS.iter().map(|row| row.line(self.0.get(row.key).copied())).fold(head, |table, line| table + &line)
+            BASELINES.iter().map(|row| row.line(self.0.get(row.key).copied())).fold(head, |table, line| table + &line)
         })
     }
 }
 
-impl Row {
+impl Baseline {
     fn line(&self, ours: Option<f64>) -> String {
         let Self { name, described, bar, is_less_better, .. } = self;
         let sign = if *is_less_better { "<=" } else { ">=" };
@@ -88,14 +89,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn figures_are_found_among_other_lines() {
-        let mut figures = Figures::default();
-        assert_eq!(figures.table(), None);
-        for line in ["search  fastest", "figure node_bytes 91.5", "figure nodes_per_s fast", "figure other 1"] {
-            figures.read(line);
+    fn measurements_are_found_among_other_lines() {
+        let mut measurements = Measurements::default();
+        assert_eq!(measurements.table(), None);
+        for line in ["search  fastest", "measured node_bytes 91.5", "measured nodes_per_s fast", "measured other 1"] {
+            measurements.read(line);
         }
-        let table = figures.table().unwrap();
-        assert_eq!(table.lines().count(), 1 + ROWS.len());
+        let table = measurements.table().unwrap();
+        assert_eq!(table.lines().count(), 1 + BASELINES.len());
         let row = table.lines().find(|line| line.starts_with("tree node")).unwrap();
         let words: Vec<&str> = row.split_whitespace().skip(6).collect();
         assert_eq!(words, ["9000", "<=", "100", "91.50", "reached"]);
@@ -103,10 +104,10 @@ mod tests {
     }
 
     #[test]
-    fn a_figure_that_is_not_good_enough_is_told() {
-        let mut figures = Figures::default();
-        figures.read("figure vanilla_four_threads_ratio 1.52");
-        let table = figures.table().unwrap();
+    fn a_missed_bar_is_marked() {
+        let mut measurements = Measurements::default();
+        measurements.read("measured vanilla_four_threads_ratio 1.52");
+        let table = measurements.table().unwrap();
         let row = table.lines().find(|line| line.starts_with("four threads")).unwrap();
         let words: Vec<&str> = row.split_whitespace().skip(9).collect();
         assert_eq!(words, ["-", ">=", "1.70", "1.52", "missed"], "{row}");
