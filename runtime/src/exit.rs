@@ -1,6 +1,7 @@
 //! How a program ends: 0 after a clean run, 1 after a failure, 64 for wrong usage or configuration; one line a failure.
 
-use std::io::Write;
+use std::error::Error;
+use std::io::{self, Write};
 use std::process::ExitCode;
 
 use clap::Parser;
@@ -26,25 +27,36 @@ pub fn parse<Cli: Parser>() -> Cli {
     })
 }
 
+/// What a program ends with: any error that shows its causes, such as `anyhow::Error`.
+type AnyError = dyn Error + Send + Sync + 'static;
+
 /// Runs a program to its end and turns what came of it into an exit code, with one line on stderr after a failure.
-pub fn run(program: &str, main: impl FnOnce() -> anyhow::Result<()>) -> ExitCode {
+pub fn run<E: AsRef<AnyError>>(program: &str, main: impl FnOnce() -> Result<(), E>) -> ExitCode {
     match main() {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            crate::logging::print_line(&line(program, &error));
-            ExitCode::from(code(&error))
+            crate::logging::print_line(&format!("{program}: {}", one_line(error.as_ref())));
+            ExitCode::from(code(error.as_ref()))
         }
     }
+}
+
+/// Returns an error and its causes in one line; a cause that only repeats what is above it is left out.
+#[must_use]
+pub fn one_line(error: &(dyn Error + 'static)) -> String {
+    let mut texts: Vec<String> = causes(error).map(|cause| cause.to_string().replace('\n', " ")).collect();
+    texts.dedup();
+    texts.join(": ")
 }
 
 /// Writes `text` to stdout. A reader that has gone, as after `| head -1`, is no failure.
 ///
 /// # Errors
-/// What the system says otherwise, such as a full disk.
-pub fn print(text: &str) -> std::io::Result<()> {
-    let mut stdout = std::io::stdout().lock();
+/// If stdout cannot be written for another reason, such as a full disk.
+pub fn print(text: &str) -> io::Result<()> {
+    let mut stdout = io::stdout().lock();
     match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
-        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Err(error),
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error),
         _ => Ok(()),
     }
 }
@@ -54,23 +66,22 @@ pub fn print(text: &str) -> std::io::Result<()> {
 ///
 /// # Errors
 /// Every other failure.
-pub fn unless_reader_has_gone(result: anyhow::Result<()>) -> anyhow::Result<()> {
-    let is_closed = |cause: &std::io::Error| cause.kind() == std::io::ErrorKind::BrokenPipe;
+pub fn unless_reader_has_gone<E: AsRef<AnyError>>(result: Result<(), E>) -> Result<(), E> {
+    let is_closed = |cause: &io::Error| cause.kind() == io::ErrorKind::BrokenPipe;
     match result {
-        Err(error) if error.chain().any(|cause| cause.downcast_ref().is_some_and(is_closed)) => Ok(()),
+        Err(error) if causes(error.as_ref()).any(|cause| cause.downcast_ref().is_some_and(is_closed)) => Ok(()),
         result => result,
     }
 }
 
-/// Returns the one line that tells a person why `program` failed.
-#[must_use]
-pub fn line(program: &str, error: &anyhow::Error) -> String {
-    format!("{program}: {}", format!("{error:#}").replace('\n', " "))
+fn code(error: &AnyError) -> u8 {
+    let is_usage = causes(error).any(|cause| cause.is::<ConfigError>() || cause.is::<UsageError>());
+    if is_usage { USAGE } else { 1 }
 }
 
-fn code(error: &anyhow::Error) -> u8 {
-    let is_usage = error.chain().any(|cause| cause.is::<ConfigError>() || cause.is::<UsageError>());
-    if is_usage { USAGE } else { 1 }
+/// Returns the error, its cause, the cause of that, and so on.
+fn causes<'a>(error: &'a (dyn Error + 'static)) -> impl Iterator<Item = &'a (dyn Error + 'static)> {
+    std::iter::successors(Some(error), |&error| error.source())
 }
 
 #[cfg(test)]
@@ -82,20 +93,22 @@ mod tests {
     #[test]
     fn a_failure_is_one_line_with_its_causes() {
         let error = Err::<(), _>(anyhow::anyhow!("no such\nfile")).context("open store").unwrap_err();
-        assert_eq!(line("learner", &error), "learner: open store: no such file");
-        assert_eq!(code(&error), 1);
+        assert_eq!(one_line(error.as_ref()), "open store: no such file");
+        assert_eq!(code(error.as_ref()), 1);
+        let error = error.context("open store");
+        assert_eq!(one_line(error.as_ref()), "open store: no such file", "said once");
     }
 
     #[test]
     fn a_reader_that_has_gone_is_no_failure() {
-        let failed = |kind| Err(anyhow::Error::from(std::io::Error::from(kind)).context("print"));
-        assert!(unless_reader_has_gone(failed(std::io::ErrorKind::BrokenPipe)).is_ok());
-        assert!(unless_reader_has_gone(failed(std::io::ErrorKind::StorageFull)).is_err());
+        let failed = |kind| Err(anyhow::Error::from(io::Error::from(kind)).context("print"));
+        assert!(unless_reader_has_gone(failed(io::ErrorKind::BrokenPipe)).is_ok());
+        assert!(unless_reader_has_gone(failed(io::ErrorKind::StorageFull)).is_err());
     }
 
     #[test]
     fn wrong_usage_ends_with_64() {
         let error = anyhow::Error::from(UsageError("no game".into())).context("start");
-        assert_eq!(code(&error), USAGE);
+        assert_eq!(code(error.as_ref()), USAGE);
     }
 }

@@ -18,6 +18,8 @@ use crate::backoff::Backoff;
 use crate::log_throttle::LogThrottle;
 use crate::worker_settings::WorkerSettings;
 
+pub(crate) use runtime::exit::one_line as causes;
+
 /// A channel on which each call shows the token.
 pub(crate) type AuthChannel = InterceptedService<Channel, ClientAuth>;
 
@@ -119,20 +121,6 @@ pub(crate) async fn join(
             }
         }
     }
-}
-
-/// Returns an error and its causes in one line.
-pub(crate) fn causes(error: &(dyn std::error::Error + 'static)) -> String {
-    let mut words: Vec<String> = vec![];
-    let mut next = Some(error);
-    while let Some(error) = next {
-        let text = error.to_string();
-        if words.last() != Some(&text) {
-            words.push(text);
-        }
-        next = error.source();
-    }
-    words.join(": ")
 }
 
 /// Waits for the answer to a call, at most `request_timeout`.

@@ -17,16 +17,6 @@ pub use lease::{Lease, Leases};
 pub use progress::{Counters, Progress};
 pub use registry::{GameRegistry, RegistryError, RegistryLimits, SelfPlayPlan};
 pub use report::PlyStatus;
+pub(crate) use runtime::exit::one_line as describe;
 pub use shared::opening::random_openings;
 pub use shared::seed::mix_seed;
-
-/// Writes an error and all its causes in one line.
-pub(crate) fn describe(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        text = format!("{text}: {error}");
-        cause = error.source();
-    }
-    text
-}
