@@ -7,11 +7,13 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use divan::{Bencher, black_box};
-use learner::replay::{BatchSampler, ReplayBuffer, SharedReplay, rebuild};
+use learner::replay::rebuild;
 use learner::store::{Change, FinishedGame, GameKind, NewGame, RunRow, Store, StoredResult};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 use rayon::prelude::*;
+use samples::buffer::{SampleBuffer, SharedReplay};
+use samples::sampler::BatchSampler;
 use shared::encoding::{Encoding, TrainingBatch};
 use shared::game::catalog::{GameSpec, GameVisitor};
 use shared::game::{Game, Outcome};
@@ -116,7 +118,7 @@ impl GameVisitor for Reload<'_, '_> {
         fill(&encoding, &store, &games, self.position_count, run_dir.path());
         self.bencher.bench_local(|| {
             let (buffer, report) =
-                rebuild(&encoding, &store, ReplayBuffer::new(self.position_count), u64::MAX).expect("rebuilt");
+                rebuild(&encoding, &store, SampleBuffer::new(self.position_count), u64::MAX).expect("rebuilt");
             assert_eq!((buffer.position_count(), report.quarantined_count), (self.position_count, 0));
         });
     }
@@ -158,8 +160,8 @@ fn random_game<E: Encoding>(encoding: &E, seed: u64) -> GameRecord {
     GameRecord { start: None, opening_ply_count: 0, plies }
 }
 
-fn buffer_of<E: Encoding>(encoding: &E, games: &[GameRecord]) -> ReplayBuffer {
-    let mut buffer = ReplayBuffer::new(500_000);
+fn buffer_of<E: Encoding>(encoding: &E, games: &[GameRecord]) -> SampleBuffer {
+    let mut buffer = SampleBuffer::new(500_000);
     for (finish_number, game) in (1..).zip(games) {
         buffer.push_game(finish_number, &replay(encoding, game).expect("random play is legal").samples);
     }

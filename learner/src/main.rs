@@ -1,18 +1,19 @@
 //! The program `learner`: reads its configuration, opens its port, runs, and drains.
 
+mod commands;
+
 use std::process::ExitCode;
 
 use anyhow::Context;
 use clap::{Parser, Subcommand};
 use learner::config::LearnerSettings;
-use learner::data::{ExportArgs, InfoArgs};
-use learner::evaluate::EvaluateArgs;
-use learner::offline::{PretrainArgs, TrainArgs};
-use learner::{data, evaluate, inquire, offline, presets, run, serve};
+use learner::{inquire, presets, run, serve};
 use runtime::auth::Token;
 use runtime::layers::{ConfigArgs, SettingsPreset, Sources, to_toml};
 use runtime::{exit, logging, shutdown};
 use tracing::info;
+
+use commands::{DataInfoArgs, EvaluateArgs, ExportArgs, PretrainArgs, TrainArgs};
 
 /// Owns the GPU, the games and the networks of a training run.
 #[derive(Debug, Parser)]
@@ -23,9 +24,9 @@ use tracing::info;
         learner --preset hive-cpu --run-dir run                    start a run, or go on with it\n  \
         learner --preset hive-4090 --set run.seed=7                change single keys\n  \
         learner status --learner http://127.0.0.1:50051            ask a learner how far it is\n  \
-        learner pretrain --preset hive-cpu --games DIR             learn from people's games first\n  \
+        learner pretrain --preset hive-cpu --games DIR             learn from human games first\n  \
         learner train --preset tictactoe --data FILE               learn from a data set\n  \
-        learner data-info run                                      tell what the games of a run are like\n\n\
+        learner data-info run                                      statistics of the games of a run\n\n\
         Exit codes: 0 after a clean stop, 1 after a failure, 64 for wrong usage or configuration.\n\
         Environment: ALVEARE_LEARNER__SECTION__KEY sets section.key, below flags and above the file."
 )]
@@ -67,17 +68,17 @@ enum Command {
     Health(inquire::Target),
     /// Asks a learner how far its run is.
     Status(inquire::Target),
-    /// Learns from people's games: the network that a run may start from.
+    /// Trains a network on human games; a run can start from it.
     Pretrain(PretrainArgs),
-    /// Learns from data sets, for any game: the network that a run may start from.
+    /// Trains a network on data sets, for any game; a run can start from it.
     Train(TrainArgs),
-    /// Measures how well a network foresees games of people.
+    /// Measures how well a network predicts human games.
     Evaluate(EvaluateArgs),
     /// Answers leaves with one network, for a program on this machine that plays games of its own.
     Serve(serve::ServeOptions),
-    /// Tells what the games of a run, of data sets, or of people, are like.
-    DataInfo(InfoArgs),
-    /// Writes the games of a run, or of people, for other programs, as tensors, and as data sets.
+    /// Prints statistics of the games of a run, of data sets, or between people.
+    DataInfo(DataInfoArgs),
+    /// Writes the games of a run, or human games, for other programs, as tensors, or as data sets.
     Export(ExportArgs),
 }
 
@@ -86,12 +87,12 @@ fn main() -> ExitCode {
     exit::run("learner", || match &cli.command {
         Some(Command::Health(target)) => inquire::health(target),
         Some(Command::Status(target)) => inquire::status(target),
-        Some(Command::Pretrain(args)) => offline::pretrain(args),
-        Some(Command::Train(args)) => offline::train(args),
-        Some(Command::Evaluate(args)) => evaluate::evaluate(args),
+        Some(Command::Pretrain(args)) => commands::pretrain(args),
+        Some(Command::Train(args)) => commands::train(args),
+        Some(Command::Evaluate(args)) => commands::evaluate(args),
         Some(Command::Serve(options)) => serve::serve(options),
-        Some(Command::DataInfo(args)) => data::info(args),
-        Some(Command::Export(args)) => data::export(args),
+        Some(Command::DataInfo(args)) => commands::data_info(args),
+        Some(Command::Export(args)) => commands::export(args),
         None => start(&cli),
     })
 }

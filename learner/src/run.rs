@@ -9,6 +9,8 @@ use anyhow::Context;
 use net::NetworkShape;
 use runtime::auth::Token;
 use runtime::exit::UsageError;
+use samples::buffer::{SampleBuffer, SharedReplay};
+use samples::human_games::HumanGames;
 use shared::encoding::Encoding;
 use shared::game::catalog::GameVisitor;
 use tokio::net::TcpListener;
@@ -21,11 +23,11 @@ use crate::durable::DurableStore;
 use crate::files::RunFiles;
 use crate::games::{GameRegistry, RegistryLimits, mix_seed};
 use crate::inference::{BatchSettings, Evaluator, InferenceHandle, TorchEvaluator};
-use crate::offline::network_of;
 use crate::pipeline::{Ended, Narrator, Pipeline};
-use crate::replay::{HumanGames, ReplayBuffer, SharedReplay, rebuild};
+use crate::replay::{read_human_games, rebuild};
 use crate::services::{InferenceService, RunStatus, Services, WorkersService, serve};
 use crate::store::{DATABASE_FILE, Reader, RunRow, Store};
+use crate::supervised::network_of;
 use crate::trainer::{TrainerHandle, TrainerParts, check_sha256, first_network};
 
 /// Runs until `stop` or the last iteration.
@@ -137,7 +139,7 @@ fn take_up<E: Encoding>(config: &LearnerConfig, encoding: &E, stop: &Cancellatio
     let start = config.run.start_network.as_deref().map(network_of);
     let shape = NetworkShape::new(encoding, config.network);
     check_start_network(start.as_deref(), &files, &shape)?;
-    let human_games = HumanGames::read(config)?;
+    let human_games = read_human_games(config)?;
     files.create().with_context(|| format!("create {}", files.dir().display()))?;
     check_not_orphaned(&files)?;
     let store = Arc::new(Store::open(files.dir(), &run_row(config)?).context("open the store")?);
@@ -243,7 +245,7 @@ fn fill_replay<E: Encoding>(
     // An iteration whose training was cut short must find the window that it had.
     let open = reader.last_iteration()?.filter(|iteration| !iteration.is_finished);
     let window_end = open.and_then(|iteration| iteration.window_finish_number).unwrap_or(u64::MAX);
-    let buffer = ReplayBuffer::new(u64::from(config.replay.position_count_max))
+    let buffer = SampleBuffer::new(u64::from(config.replay.position_count_max))
         .with_value_target(config.training.value_target_rule());
     let (buffer, report) = rebuild(encoding, store, buffer, window_end).context("rebuild the replay buffer")?;
     let elapsed = started_at.elapsed().unwrap_or_default();

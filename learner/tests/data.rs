@@ -1,4 +1,4 @@
-//! `learner data-info` and `learner export`: the real program on runs and on people's games.
+//! `learner data-info` and `learner export`: the real program on runs and on human games.
 
 mod common;
 
@@ -9,9 +9,9 @@ use std::time::Instant;
 
 use common::{BLACK_WINS, DRAW, WHITE_WINS, lease_one, plies, report, run_row, start};
 use learner::games::{GameRegistry, RegistryLimits, SelfPlayPlan};
-use learner::replay::{ReplayBuffer, SharedReplay};
 use learner::store::{GameKind, RunRow, Store};
 use safetensors::{Dtype, SafeTensors};
+use samples::buffer::{SampleBuffer, SharedReplay};
 use serde_json::Value;
 use shared::encoding::hive::HiveEncoding;
 use shared::game::hive::{Hive, HiveRules};
@@ -20,7 +20,7 @@ use shared::record::PlyRecord;
 use shared::search::SearchSettings;
 use shared::wire::ReportedPly;
 
-/// Games of people: given up, agreed on, cut short, and one whose second ply names a piece that is not there.
+/// Human games: resigned, agreed drawn, cut short, and one whose second ply names a piece that is not there.
 const HIVE_GAMES: &str = "Base+MLP;WhiteWins;White[3];wS1;bS1 wS1-;wQ -wS1;bQ bS1-\n\
     Base;Draw;Black[2];wG1;bG1 wG1-;wQ -wG1\n\
     Base+MLP;InProgress;White[2];wS1;bS1 wS1-\n\
@@ -73,7 +73,7 @@ fn integers(tensors: &SafeTensors<'_>, name: &str) -> Vec<i32> {
 }
 
 #[test]
-fn a_run_tells_what_its_games_are_like() {
+fn the_statistics_of_a_run_are_those_of_its_games() {
     let run_dir = tictactoe_run();
     let json: Value = serde_json::from_str(&said("data-info", &[run_dir.path()], &["--json"])).expect("JSON");
     let of = |key: &str| json["self_play"][key].clone();
@@ -167,20 +167,20 @@ fn a_data_set_that_is_cut_off_gives_what_is_whole() {
 }
 
 #[test]
-fn games_of_people_come_out_as_they_went_in() {
+fn human_games_come_out_as_they_went_in() {
     let dir = tempfile::tempdir().expect("a directory");
     let (given, written) = (dir.path().join("given.uhp"), dir.path().join("written.uhp"));
     std::fs::write(&given, HIVE_GAMES).expect("a file");
     let output = learner("export", &[&given], &["--games", written.to_str().expect("a plain path")]);
     assert_eq!(text(&output.stdout), "games 3\n", "{}", text(&output.stderr));
-    assert!(text(&output.stderr).contains("line 4: ply 2"), "the broken game is told of: {}", text(&output.stderr));
+    assert!(text(&output.stderr).contains("line 4: ply 2"), "the broken game is named: {}", text(&output.stderr));
     let read = |text: &str| games::read_lines(text, ReadOptions::default()).flatten().collect::<Vec<_>>();
     let again = std::fs::read_to_string(&written).expect("the file is there");
     assert_eq!(read(&again), read(HIVE_GAMES));
     let json: Value = serde_json::from_str(&said("data-info", &[&given], &["--json"])).expect("JSON");
-    let people = &json["people"];
-    assert_eq!((&people["games"], &people["unknown"], &people["positions"]), (&3.into(), &1.into(), &7.into()));
-    assert_eq!(people["game_types"], serde_json::json!({"Base": 1, "Base+MLP": 2}));
+    let human = &json["human_games"];
+    assert_eq!((&human["games"], &human["unknown"], &human["positions"]), (&3.into(), &1.into(), &7.into()));
+    assert_eq!(human["game_types"], serde_json::json!({"Base": 1, "Base+MLP": 2}));
 }
 
 #[test]
@@ -191,7 +191,7 @@ fn games_of_a_hive_run_are_uhp_strings() {
     {
         let game = r#"{"name":"hive","game_type":"Base+MLP","ply_limit":4}"#.to_owned();
         let store = Arc::new(Store::open(run_dir.path(), &RunRow { game, ..run_row() }).expect("a store"));
-        let replay = Arc::new(SharedReplay::new(ReplayBuffer::new(9)));
+        let replay = Arc::new(SharedReplay::new(SampleBuffer::new(9)));
         let encoding = HiveEncoding::new(Hive::new(rules), 16);
         let registry = GameRegistry::open(encoding, store, replay, RegistryLimits::default()).expect("a registry");
         let plan =
@@ -223,7 +223,7 @@ fn is_sample_file(entry: &std::fs::DirEntry) -> bool {
 }
 
 #[test]
-fn wrong_usage_is_told_in_words() {
+fn wrong_usage_is_explained() {
     let run_dir = tictactoe_run();
     let path = run_dir.path();
     assert!(complaint("export", &[path], &[], 64).contains("name what to write"));
@@ -231,18 +231,20 @@ fn wrong_usage_is_told_in_words() {
     assert!(complaint("data-info", &[path, path], &[], 64).contains("is a run: name it alone"));
     let set = path.join("some.samples");
     said("export", &[path], &["--dataset", set.to_str().expect("a plain path")]);
-    assert!(complaint("data-info", &[&set, path], &[], 64).contains("is no data set"));
+    assert!(complaint("data-info", &[&set, path], &[], 64).contains("is not a data set"));
     assert!(complaint("export", &[&set], &["--games", "games.uhp"], 64).contains("a data set holds positions"));
-    let people = path.join("people.uhp");
-    std::fs::write(&people, HIVE_GAMES).expect("a file");
-    assert!(complaint("export", &[&people], &["--dataset", "x.samples"], 64).contains("learner pretrain"));
+    let human = path.join("human.uhp");
+    std::fs::write(&human, HIVE_GAMES).expect("a file");
+    assert!(complaint("export", &[&human], &["--dataset", "x.samples"], 64).contains("learner pretrain"));
     let database = path.join("alveare.db");
     let database_name = database.to_str().expect("a plain path");
     let before = std::fs::read(&database).expect("a database");
     assert!(complaint("export", &[path], &["--dataset", database_name], 64).contains("part of what is read"));
     assert_eq!(std::fs::read(&database).expect("a database"), before, "the run is as it was");
     assert!(complaint("export", &[path], &["--dataset", "x", "--samples", "x"], 64).contains("named twice"));
-    assert!(complaint("export", &[&people], &["--games", "/dev/null"], 1).contains("something that is no file"));
+    assert!(
+        complaint("export", &[&human], &["--games", "/dev/null"], 1).contains("it exists and is not a regular file")
+    );
     assert!(complaint("data-info", &[Path::new("/dev/null")], &[], 1).contains("neither a file nor a folder"));
     let nowhere = path.join("nowhere");
     assert!(complaint("data-info", &[&nowhere], &[], 1).contains("nowhere"));

@@ -9,9 +9,11 @@ use common::{
     report, start, start_with,
 };
 use learner::games::{GatePlan, PlyStatus, SelfPlayPlan};
-use learner::replay::{BatchSampler, ReplayBuffer, rebuild, seed_of_step};
+use learner::replay::rebuild;
 use learner::store::{Change, GameKind, GameState, NewNetwork};
 use proptest::prelude::*;
+use samples::buffer::SampleBuffer;
+use samples::sampler::{BatchSampler, seed_of_step};
 use shared::encoding::TrainingBatch;
 use shared::game::{Outcome, Side};
 use shared::gate::{GateSettings, Verdict};
@@ -271,9 +273,9 @@ fn sampling_after_a_restart_is_sampling_as_if_there_was_none() {
     assert_eq!(batches(&learner, window), before);
     drop(learner);
     let learner = start(run_dir.path());
-    let (buffer, report) = rebuild(&encoding(), &learner.store, ReplayBuffer::new(20), 3).expect("rebuilt");
+    let (buffer, report) = rebuild(&encoding(), &learner.store, SampleBuffer::new(20), 3).expect("rebuilt");
     assert_eq!(report.game_count, 6);
-    let learner = TicTacToeLearner { replay: learner::replay::SharedReplay::new(buffer).into(), ..learner };
+    let learner = TicTacToeLearner { replay: samples::buffer::SharedReplay::new(buffer).into(), ..learner };
     let window = learner.replay.fix_window(3);
     assert_eq!(window.len(), 20);
     assert_eq!(batches(&learner, window), before);

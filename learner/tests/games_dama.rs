@@ -8,9 +8,10 @@ use std::time::Instant;
 
 use common::{Learner, crash_copy, random_game, run_row, start_run};
 use learner::games::{Lease, PlyStatus, SelfPlayPlan};
-use learner::replay::{ReplayBuffer, rebuild};
+use learner::replay::rebuild;
 use learner::store::{GameKind, GameState, RunRow};
 use rusqlite::Connection;
+use samples::buffer::SampleBuffer;
 use shared::encoding::Encoding;
 use shared::encoding::dama::{DamaEncoding, PolicyCoding};
 use shared::game::dama::{Dama, DamaRules};
@@ -97,7 +98,7 @@ fn a_game_whose_start_was_damaged_goes_into_quarantine() {
     let reader = learner.store.reader().expect("a reader");
     let state = |game_id| reader.game(game_id).expect("readable").expect("there").state;
     assert_eq!([1, 2, 3].map(state), [GameState::Quarantined, GameState::Quarantined, GameState::Open]);
-    let (buffer, report) = rebuild(&encoding(), &learner.store, ReplayBuffer::new(1000), u64::MAX).expect("rebuilt");
+    let (buffer, report) = rebuild(&encoding(), &learner.store, SampleBuffer::new(1000), u64::MAX).expect("rebuilt");
     assert_eq!((buffer.position_count(), report.quarantined_count), (0, 0), "once is enough");
 }
 

@@ -7,8 +7,10 @@ use std::time::Instant;
 
 use common::{random_game, start_with};
 use learner::games::{GatePlan, PlyStatus, SelfPlayPlan, random_openings};
-use learner::replay::{BatchSampler, ReplayBuffer, rebuild, seed_of_step};
+use learner::replay::rebuild;
 use learner::store::{Change, GameKind, NewNetwork};
+use samples::buffer::SampleBuffer;
+use samples::sampler::{BatchSampler, seed_of_step};
 use shared::encoding::TrainingBatch;
 use shared::encoding::hive::HiveEncoding;
 use shared::game::hive::{Hive, HiveRules};
@@ -71,7 +73,7 @@ fn games_of_hive_are_learned_from_and_are_there_after_a_restart() {
         assert!(statuses.iter().all(|status| *status == PlyStatus::Accepted), "{statuses:?}");
     }
     assert_eq!(learner.registry.progress().finished_self_play_count, 4);
-    let sample = |replay: &learner::replay::SharedReplay| {
+    let sample = |replay: &samples::buffer::SharedReplay| {
         let mut batch = TrainingBatch::default();
         let window = replay.fix_window(u64::MAX);
         let mut sampler = BatchSampler::new(encoding("Base+MLP"));
@@ -83,7 +85,7 @@ fn games_of_hive_are_learned_from_and_are_there_after_a_restart() {
     };
     let before = sample(&learner.replay);
     let (buffer, report) =
-        rebuild(&encoding("Base+MLP"), &learner.store, ReplayBuffer::new(1000), u64::MAX).expect("rebuilt");
+        rebuild(&encoding("Base+MLP"), &learner.store, SampleBuffer::new(1000), u64::MAX).expect("rebuilt");
     assert_eq!((report.game_count, report.quarantined_count), (4, 0));
-    assert_eq!(sample(&learner::replay::SharedReplay::new(buffer)), before);
+    assert_eq!(sample(&samples::buffer::SharedReplay::new(buffer)), before);
 }

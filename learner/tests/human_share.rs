@@ -1,5 +1,5 @@
-//! A share of each batch from people's games: the same bits whether training was killed or not, and refused in words
-//! where it cannot be had.
+//! A share of each batch from human games: the same bits whether training was killed or not, and refused with a reason
+//! where it is impossible.
 
 mod common;
 
@@ -29,8 +29,8 @@ fn rules() -> HiveRules {
     HiveRules { ply_limit: 12, ..HiveRules::default() }
 }
 
-fn people() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/people/games.uhp")
+fn human_games() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../samples/tests/human_games/games.uhp")
 }
 
 fn system(share: f64) -> System {
@@ -47,15 +47,15 @@ fn system(share: f64) -> System {
         "replay.position_count_min=1",
         &format!("self_play.games_per_iteration={GAME_COUNT}"),
         &format!("replay.human_share={share}"),
-        &format!("replay.human_games=[{:?}]", people()),
+        &format!("replay.human_games=[{:?}]", human_games()),
     ])
 }
 
 #[test]
-fn a_share_of_peoples_games_does_not_change_what_a_kill_costs() {
+fn a_share_of_human_games_does_not_change_what_a_kill_costs() {
     let straight = candidate_sha256(0.5, &[]);
     assert_eq!(candidate_sha256(0.5, &[3, 9]), straight, "killed twice");
-    assert_ne!(candidate_sha256(0.0, &[]), straight, "people's games are learned from");
+    assert_ne!(candidate_sha256(0.0, &[]), straight, "human games are learned from");
     assert_ne!(candidate_sha256(1.0, &[]), straight, "and more of them");
 }
 
@@ -113,7 +113,7 @@ fn a_share_that_cannot_be_had_is_refused_before_anything_is_made() {
         (vec!["replay.human_share=2.0"], 64, "replay.human_share: 2 is not in 0..=1"),
         (vec!["replay.human_games=[\"no-such\"]"], 1, "replay.human_games: games: open no-such"),
         (vec!["game.game_type=Base"], 1, "replay.human_games: no decided game of this game type"),
-        (vec!["game.name=tictactoe"], 64, "game.name: people's games are read of Hive alone"),
+        (vec!["game.name=tictactoe"], 64, "game.name: human games (replay.human_share) are read for Hive only"),
     ] {
         let system = system(0.5);
         let flags: Vec<&str> = settings.iter().flat_map(|setting| ["--set", setting]).collect();

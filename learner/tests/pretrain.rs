@@ -21,7 +21,7 @@ const SETTINGS: [&str; 9] = [
 ];
 
 fn games() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/people/games.uhp")
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../samples/tests/human_games/games.uhp")
 }
 
 fn pretrain(folder: &Path, games: &Path, more: &[&str]) -> Command {
@@ -117,7 +117,7 @@ fn other_games_or_settings_are_another_training() {
 }
 
 #[test]
-fn wrong_usage_is_told_in_a_line() {
+fn wrong_usage_is_explained_in_a_line() {
     let dir = tempfile::tempdir().expect("a temporary directory");
     let nothing = dir.path().join("nothing.uhp");
     std::fs::write(&nothing, "\n").expect("a file");

@@ -7,7 +7,7 @@ use std::process::{Command, Output};
 
 use common::searched::{Judged, write_data_set};
 use common::system::{Process, System};
-use learner::datasets::{DataSet, DataSetWriter};
+use samples::dataset::{DataSet, DataSetWriter};
 use shared::encoding::dama::{DamaEncoding, PolicyCoding};
 use shared::game::Game;
 use shared::game::dama::{Dama, DamaRules};
@@ -220,7 +220,7 @@ fn a_data_set_that_is_cut_off_teaches_what_is_whole() {
 }
 
 #[test]
-fn what_cannot_be_learned_from_is_told_in_a_line() {
+fn what_cannot_be_learned_from_is_explained_in_a_line() {
     let (dir, data) = tictactoe(30);
     let folder = dir.path().join("trained");
     let none = complaint(train(&[], &folder, &[], &[]), 64);

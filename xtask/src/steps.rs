@@ -19,7 +19,7 @@ pub const PROGRAM_PACKAGES: [&str; 4] = ["learner", "actor", "evaluator", "engin
 const TORCH_PACKAGES: [&str; 3] = ["net", "learner", "engine"];
 
 /// Crates whose every public item must be documented.
-const DOCUMENTED_PACKAGES: [&str; 2] = ["shared", "net"];
+const DOCUMENTED_PACKAGES: [&str; 3] = ["shared", "samples", "net"];
 
 /// How strict the test is.
 #[derive(Debug, Args)]

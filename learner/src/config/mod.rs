@@ -15,15 +15,15 @@ use runtime::layers::{self, ConfigError, Loaded, Sources};
 use runtime::logging::LogSettings;
 use serde::{Deserialize, Serialize};
 use shared::game::catalog::GameSpec;
-use shared::setting::SettingError;
+use shared::setting::{SettingError, check_that};
 
 pub use learning::{LearningRates, ReplayConfig, TrainingConfig, ValueTargetKind};
 pub use parts::{JoinTerms, PipelineSettings, TrainerSettings};
 pub use play::{AlarmConfig, GateConfig, SelfPlayConfig};
 pub use serving::{InferenceConfig, PipelineMode, RunConfig, ServerConfig};
 
-use crate::offline::OfflineConfig;
 use crate::presets::DEFAULT_PRESET;
+use crate::supervised::SupervisedSettings;
 
 /// Most threads of one evaluation or step.
 pub(crate) const THREADS_MAX: usize = 1024;
@@ -53,9 +53,9 @@ pub struct LearnerConfig {
     /// How the network learns.
     pub training: TrainingConfig,
     /// How it learns from human games before self-play.
-    pub pretrain: OfflineConfig,
+    pub pretrain: SupervisedSettings,
     /// How it learns from data sets, without self-play.
-    pub offline: OfflineConfig,
+    pub offline: SupervisedSettings,
     /// What it learns from.
     pub replay: ReplayConfig,
     /// When to warn.
@@ -85,6 +85,12 @@ impl LearnerConfig {
         self.pretrain.check().map_err(under("pretrain"))?;
         self.offline.check().map_err(under("offline"))?;
         self.replay.check().map_err(under("replay"))?;
+        let is_hive = matches!(self.game, GameSpec::Hive { .. });
+        check_that(
+            "game.name",
+            is_hive || self.replay.human_share == 0.0,
+            || "human games (replay.human_share) are read for Hive only",
+        )?;
         self.alarms.check().map_err(under("alarms"))
     }
 }

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use samples::buffer::SharedReplay;
 use shared::encoding::Encoding;
 use shared::record::Sample;
 use shared::search::SearchSettings;
@@ -13,7 +14,6 @@ use super::describe;
 use super::gate::Gate;
 use super::open_game::{Holding, OpenGame};
 use super::progress::Progress;
-use crate::replay::SharedReplay;
 use crate::store::{Change, GameKind, Reader, Store, StoreError};
 
 /// Bounds on what workers may ask and hold.

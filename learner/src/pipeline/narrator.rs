@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use indicatif::ProgressBar;
+use samples::buffer::SharedReplay;
 use shared::encoding::Encoding;
 use shared::gate::Verdict;
 use std::sync::atomic::Ordering;
@@ -11,7 +12,6 @@ use tracing::info;
 
 use crate::games::{GameRegistry, GateReport};
 use crate::inference::InferenceHandle;
-use crate::replay::SharedReplay;
 use crate::services::RunStatus;
 use crate::store::{GameStatistics, IterationRow};
 

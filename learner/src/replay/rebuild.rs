@@ -1,10 +1,12 @@
-//! Filling the buffer at start, from the finished games in the store.
+//! Fills the replay buffer at start, from the finished games in the store.
 
 use rayon::prelude::*;
+use samples::buffer::SampleBuffer;
 use shared::encoding::Encoding;
-use shared::record::{ReplayedGame, replay};
+use shared::game::Outcome;
+use shared::record::{ReplayError, ReplayedGame, replay};
 
-use super::ReplayBuffer;
+use crate::games::describe;
 use crate::store::{Change, FinishedSpan, Reader, Store, StoreError, StoredGame};
 
 /// Games that each thread reads and replays before they are put into the buffer.
@@ -19,6 +21,19 @@ pub struct RebuildReport {
     pub quarantined_count: u64,
 }
 
+/// Why a finished game of the store does not count.
+#[derive(Debug, thiserror::Error)]
+enum RefusedGame {
+    #[error("the game is gone")]
+    Gone,
+    #[error("{0}")]
+    Damaged(String),
+    #[error(transparent)]
+    Replay(#[from] ReplayError),
+    #[error("ended with {found:?}, stored as {stored:?}")]
+    OtherOutcome { found: Option<Outcome>, stored: Option<Outcome> },
+}
+
 /// Fills `buffer`, an empty one, with the newest positions of finished self-play games up to finish number
 /// `window_end`, as many as it keeps, and with all that finished later (`u64::MAX`: simply the newest).
 ///
@@ -26,13 +41,13 @@ pub struct RebuildReport {
 /// does not replay is quarantined.
 ///
 /// # Errors
-/// What the database says.
+/// [`StoreError`] if the database cannot be read, or a quarantine not be written.
 pub fn rebuild<E: Encoding>(
     encoding: &E,
     store: &Store,
-    mut buffer: ReplayBuffer,
+    mut buffer: SampleBuffer,
     window_end: u64,
-) -> Result<(ReplayBuffer, RebuildReport), StoreError> {
+) -> Result<(SampleBuffer, RebuildReport), StoreError> {
     let thread_count = rayon::current_num_threads();
     let mut readers = (0..thread_count).map(|_| store.reader()).collect::<Result<Vec<_>, _>>()?;
     let mut report = RebuildReport::default();
@@ -48,7 +63,8 @@ pub fn rebuild<E: Encoding>(
                     buffer.push_game(span.finish_number, &game.samples);
                     report.game_count += 1;
                 }
-                Err(reason) => {
+                Err(refused) => {
+                    let reason = describe(&refused);
                     tracing::error!(game_id = span.game_id, reason, "finished game does not replay, quarantined");
                     store.write(vec![Change::QuarantineGame { game_id: span.game_id, reason }])?;
                     report.quarantined_count += 1;
@@ -64,12 +80,12 @@ pub fn rebuild<E: Encoding>(
     Ok((buffer, report))
 }
 
-/// Reads and replays some games, each thread through a reader of its own; the order stays.
+/// Reads and replays some games, each thread through a its own reader; the order stays.
 fn replay_chunk<E: Encoding>(
     encoding: &E,
     readers: &mut [Reader],
     chunk: &[FinishedSpan],
-) -> Result<Vec<Result<ReplayedGame, String>>, StoreError> {
+) -> Result<Vec<Result<ReplayedGame, RefusedGame>>, StoreError> {
     let parts = readers.par_iter_mut().zip(chunk.par_chunks(THREAD_GAMES));
     let replayed: Vec<Result<Vec<_>, StoreError>> = parts
         .map(|(reader, spans)| spans.iter().map(|span| read_and_replay(encoding, reader, *span)).collect())
@@ -82,22 +98,22 @@ fn read_and_replay<E: Encoding>(
     encoding: &E,
     reader: &Reader,
     span: FinishedSpan,
-) -> Result<Result<ReplayedGame, String>, StoreError> {
+) -> Result<Result<ReplayedGame, RefusedGame>, StoreError> {
     match reader.game(span.game_id) {
         Ok(Some(game)) => Ok(replay_finished(encoding, &game)),
-        Ok(None) => Ok(Err("the game is gone".to_owned())),
-        Err(StoreError::Damaged { what }) => Ok(Err(what)),
+        Ok(None) => Ok(Err(RefusedGame::Gone)),
+        Err(StoreError::Damaged { what }) => Ok(Err(RefusedGame::Damaged(what))),
         Err(error) => Err(error),
     }
 }
 
 /// Replays a finished game and compares the result with the stored one.
-fn replay_finished<E: Encoding>(encoding: &E, game: &StoredGame) -> Result<ReplayedGame, String> {
-    let replayed = replay(encoding, &game.record).map_err(|error| crate::games::describe(&error))?;
+fn replay_finished<E: Encoding>(encoding: &E, game: &StoredGame) -> Result<ReplayedGame, RefusedGame> {
+    let replayed = replay(encoding, &game.record)?;
     let stored = game.result.map(|result| result.outcome);
     if replayed.outcome == stored {
         Ok(replayed)
     } else {
-        Err(format!("ended with {:?}, stored as {stored:?}", replayed.outcome))
+        Err(RefusedGame::OtherOutcome { found: replayed.outcome, stored })
     }
 }

@@ -137,17 +137,14 @@ pub(super) fn write_file(
 }
 
 /// Returns the SHA-256 of a file, hexadecimal.
-pub(crate) fn file_sha256(path: &Path) -> anyhow::Result<String> {
-    let bytes = std::fs::read(path).with_context(|| format!("read {}", path.display()))?;
+pub(crate) fn file_sha256(path: &Path) -> std::io::Result<String> {
+    let bytes = std::fs::read(path)?;
     Ok(Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
 /// Checks that a file is what the store says it is.
 pub(crate) fn check_sha256(path: &Path, sha256: &str) -> anyhow::Result<()> {
-    anyhow::ensure!(
-        file_sha256(path)? == sha256,
-        "{} is damaged: its SHA-256 is not the one in the store",
-        path.display()
-    );
+    let found = file_sha256(path).with_context(|| format!("read {}", path.display()))?;
+    anyhow::ensure!(found == sha256, "{} is damaged: its SHA-256 is not the one in the store", path.display());
     Ok(())
 }

@@ -12,13 +12,14 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
 use net::NetworkShape;
+use samples::buffer::SharedReplay;
+use samples::human_games::HumanGames;
 use shared::encoding::Encoding;
 use tokio_util::sync::CancellationToken;
 
 use crate::config::TrainerSettings;
 use crate::durable::DurableStore;
 use crate::files::RunFiles;
-use crate::replay::{HumanGames, SharedReplay};
 
 pub use checkpoints::first_network;
 pub(crate) use checkpoints::{check_sha256, file_sha256};
@@ -77,7 +78,7 @@ pub struct TrainerParts<E: Encoding> {
     pub store: DurableStore,
     /// What is learned from.
     pub replay: Arc<SharedReplay>,
-    /// Games of people that a share of each batch comes from.
+    /// Human games that a share of each batch comes from.
     pub human_games: Option<HumanGames>,
     /// Seed of the run.
     pub seed: u64,

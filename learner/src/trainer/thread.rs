@@ -4,6 +4,9 @@ use std::sync::mpsc::{Receiver, Sender};
 use std::time::{Duration, Instant};
 
 use net::{NetError, Trainer, cosine_learning_rate};
+use samples::buffer::Window;
+use samples::human_games::{HumanGames, HumanSampler};
+use samples::sampler::{BatchSampler, seed_of_step};
 use shared::encoding::{Encoding, TrainingBatch};
 use tracing::{info, warn};
 
@@ -11,7 +14,6 @@ use super::checkpoints::{Checkpoints, write_file};
 use super::losses::{LossSum, round};
 use super::{Candidate, TrainerParts, TrainingJob, TrainingReport};
 use crate::config::TrainerSettings;
-use crate::replay::{BatchSampler, HumanGames, HumanSampler, Window, seed_of_step};
 
 /// Roll-backs in a row without a checkpoint between them after which training gives up.
 const ROLLBACK_COUNT_MAX: u32 = 5;

@@ -11,10 +11,11 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use learner::games::{GameRegistry, Lease, PlyStatus, RegistryLimits, SelfPlayPlan};
-use learner::replay::{ReplayBuffer, SharedReplay, rebuild};
+use learner::replay::rebuild;
 use learner::store::{GameKind, Reader, RunRow, Store, StoredGame};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
+use samples::buffer::{SampleBuffer, SharedReplay};
 use shared::encoding::Encoding;
 use shared::encoding::tictactoe::TicTacToeEncoding;
 use shared::game::Game;
@@ -61,7 +62,7 @@ pub fn start_with<E: Encoding>(encoding: E, run_dir: &Path) -> Learner<E> {
 /// Starts the run that `row` describes, whatever is there.
 pub fn start_run<E: Encoding>(encoding: E, row: &RunRow, run_dir: &Path) -> Learner<E> {
     let store = Arc::new(Store::open(run_dir, row).expect("the store opens"));
-    let (buffer, _) = rebuild(&encoding, &store, ReplayBuffer::new(1000), u64::MAX).expect("the buffer is rebuilt");
+    let (buffer, _) = rebuild(&encoding, &store, SampleBuffer::new(1000), u64::MAX).expect("the buffer is rebuilt");
     let replay = Arc::new(SharedReplay::new(buffer));
     let limits = RegistryLimits { lease: LEASE, ..RegistryLimits::default() };
     let registry = GameRegistry::open(encoding, store.clone(), replay.clone(), limits).expect("the registry opens");

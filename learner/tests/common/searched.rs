@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use learner::datasets::{DataSetGame, DataSetWriter};
+use samples::dataset::{DataSetGame, DataSetWriter};
 use shared::encoding::dama::{DamaEncoding, PolicyCoding};
 use shared::encoding::tictactoe::TicTacToeEncoding;
 use shared::encoding::{Encoding, Mv};

@@ -140,6 +140,7 @@ fn check_manifest(source: &Source) -> Vec<String> {
     let banned: &[&str] = match source.crate_name() {
         "Cargo.toml" | "net" => &[],
         "shared" => &["tch", "torch-sys", "tokio", "tonic"],
+        "samples" => &["tch", "torch-sys", "net", "tokio", "tonic", "rusqlite"],
         _ => &["tch", "torch-sys"],
     };
     let is_dependency =

@@ -1,0 +1,364 @@
+//! Where games come from: the store of a run, data sets, or files of human games. Each comes with its samples.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use learner::store::{DATABASE_FILE, GameKind, Reader, StoreError, StoredGame};
+use rayon::prelude::*;
+use runtime::exit::UsageError;
+use runtime::logging;
+use samples::dataset::{DataSet, DataSetGame, identity_of, is_data_set};
+use samples::human_games::{ReadSettings, check_paths, read_games, samples_of};
+use shared::encoding::Encoding;
+use shared::encoding::hive::HiveEncoding;
+use shared::game::Outcome;
+use shared::game::catalog::{GameSpec, GameVisitor};
+use shared::notation::PlayedGame;
+use shared::record::{ReplayError, Sample, replay};
+
+use super::dropped_games::print_dropped;
+
+/// Games that are made into samples at once, so that few are held unpacked.
+const CHUNK_GAMES: usize = 256;
+
+/// Which games to read.
+#[derive(Debug, Clone, clap::Args)]
+pub struct SourceArgs {
+    /// The folder of a run, or data sets, or human games: files, folders with all below them, zip archives.
+    #[arg(value_name = "RUN_DIR|PATH", num_args = 1.., required = true)]
+    paths: Vec<PathBuf>,
+    /// Cells on a side of the network's frame, 8 to 32, for human games; a run has its own.
+    #[arg(long, value_name = "N", default_value_t = HiveEncoding::FRAME_DEFAULT)]
+    frame: u8,
+    /// Only the newest N games; of human games, the last N.
+    #[arg(long, value_name = "N")]
+    newest: Option<usize>,
+}
+
+impl SourceArgs {
+    /// Returns whether `file` exists and is, or lies in, one of the paths.
+    pub fn contains(&self, file: &Path) -> bool {
+        let Ok(file) = file.canonicalize() else { return false };
+        self.paths.iter().filter_map(|path| path.canonicalize().ok()).any(|path| file.starts_with(path))
+    }
+
+    /// Returns the paths as messages show them.
+    pub fn display(&self) -> String {
+        self.paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", ")
+    }
+}
+
+/// Where a game comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Origin {
+    /// It was played in a run.
+    Run(GameKind),
+    /// It was played between people.
+    HumanGames,
+    /// It is from a data set, which does not say.
+    DataSet,
+}
+
+impl Origin {
+    /// Returns the name of its column.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Run(kind) => kind.word(),
+            Self::HumanGames => "human_games",
+            Self::DataSet => "data_set",
+        }
+    }
+}
+
+/// A game with its samples.
+#[derive(Debug, Clone, PartialEq)]
+pub struct DataGame {
+    /// Where it comes from.
+    pub origin: Origin,
+    /// Name of the game and its type.
+    pub type_name: String,
+    /// Whether it began from an endgame instead of the initial position.
+    pub is_from_endgame: bool,
+    /// The position that it began from instead, if it is known.
+    pub start: Option<String>,
+    /// Number of plies.
+    pub ply_count: u32,
+    /// Equal for equal games.
+    pub identity: u64,
+    /// The moves in notation; none where only positions are kept.
+    pub move_texts: Vec<String>,
+    /// Who won; `None` if it is unknown.
+    pub outcome: Option<Outcome>,
+    /// Whether it ended at the ply limit.
+    pub is_cut_off: bool,
+    /// Positions to learn from.
+    pub samples: Vec<Sample>,
+}
+
+/// What is done with each game.
+pub trait VisitGames {
+    /// Visits the next game; `encoding` is the encoding of its samples.
+    fn visit_game<E: Encoding>(&mut self, encoding: &E, game: &DataGame) -> anyhow::Result<()>;
+}
+
+/// Games that can be visited.
+pub enum GameSource {
+    /// The finished games of a run.
+    Run { reader: Box<Reader>, spec: GameSpec, newest: usize },
+    /// Data sets of one game.
+    DataSets { paths: Vec<PathBuf>, spec: GameSpec, newest: usize },
+    /// Human games.
+    HumanGames { paths: Vec<PathBuf>, frame: u8, newest: usize },
+}
+
+impl GameSource {
+    /// Finds the games that `args` name.
+    ///
+    /// # Errors
+    /// If a run is named beside something else, or its store cannot be opened.
+    pub fn open(args: &SourceArgs) -> anyhow::Result<Self> {
+        let newest = args.newest.unwrap_or(usize::MAX);
+        if args.paths.iter().any(|path| is_data_set(path)) {
+            let spec = common_spec(&args.paths)?;
+            return Ok(Self::DataSets { paths: args.paths.clone(), spec, newest });
+        }
+        let is_run = |path: &&PathBuf| path.join(DATABASE_FILE).is_file();
+        let Some(run_dir) = args.paths.iter().find(is_run) else {
+            anyhow::ensure!(
+                HiveEncoding::FRAMES.contains(&args.frame),
+                UsageError(format!("--frame {}: not in 8..=32", args.frame))
+            );
+            check_paths(&args.paths)?;
+            return Ok(Self::HumanGames { paths: args.paths.clone(), frame: args.frame, newest });
+        };
+        if args.paths.len() > 1 {
+            let what = format!("{} is a run: name it alone, or human games", run_dir.display());
+            return Err(UsageError(what).into());
+        }
+        open_run(run_dir, newest).with_context(|| run_dir.display().to_string())
+    }
+
+    /// Returns the game of a run or of data sets; `None` for human games.
+    pub const fn spec(&self) -> Option<&GameSpec> {
+        match self {
+            Self::Run { spec, .. } | Self::DataSets { spec, .. } => Some(spec),
+            Self::HumanGames { .. } => None,
+        }
+    }
+
+    /// Visits each game, in the order in which they finished; of a run, those of `kinds`. A game that cannot be read is
+    /// left out, and named on stderr.
+    ///
+    /// # Errors
+    /// An error of `visitor`, or if the source cannot be read at all.
+    pub fn visit(&self, kinds: &[GameKind], visitor: &mut impl VisitGames) -> anyhow::Result<()> {
+        match self {
+            Self::Run { reader, spec, newest } => {
+                spec.visit(RunVisit { reader, spec, newest: *newest, kinds, visitor })?
+            }
+            Self::DataSets { paths, spec, newest } => {
+                spec.visit(DataSetVisit { paths, spec, newest: *newest, visitor })?
+            }
+            Self::HumanGames { paths, frame, newest } => visit_human_games(paths, *frame, *newest, visitor),
+        }
+    }
+}
+
+fn open_run(run_dir: &Path, newest: usize) -> anyhow::Result<GameSource> {
+    let reader = Reader::of_run(run_dir)?;
+    let spec = serde_json::from_str(&reader.run()?.game).context("the store names a game that is not known")?;
+    Ok(GameSource::Run { reader: Box::new(reader), spec, newest })
+}
+
+/// A run of a game that is still to be chosen.
+struct RunVisit<'a, T> {
+    reader: &'a Reader,
+    spec: &'a GameSpec,
+    newest: usize,
+    kinds: &'a [GameKind],
+    visitor: &'a mut T,
+}
+
+impl<T: VisitGames> GameVisitor for RunVisit<'_, T> {
+    type Output = anyhow::Result<()>;
+
+    fn visit<E: Encoding>(self, encoding: E) -> anyhow::Result<()> {
+        let type_name = self.spec.type_name();
+        for &kind in self.kinds {
+            let game_ids = self.reader.finished_game_ids(kind)?;
+            let first = game_ids.len().saturating_sub(self.newest);
+            for chunk in game_ids[first..].chunks(CHUNK_GAMES) {
+                let stored = chunk.iter().filter_map(|game_id| stored(self.reader, *game_id).transpose());
+                let stored: Vec<_> = stored.collect::<anyhow::Result<_>>()?;
+                let replayed: Vec<_> =
+                    stored.into_par_iter().map(|game| game.and_then(|game| of_run(&encoding, game))).collect();
+                for game in replayed {
+                    match game {
+                        Ok(game) => {
+                            self.visitor.visit_game(&encoding, &DataGame { type_name: type_name.clone(), ..game })?
+                        }
+                        Err(error) => logging::print_line(&format!("left out: {:#}", anyhow::Error::from(error))),
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Why a game of a run is left out.
+#[derive(Debug, thiserror::Error)]
+enum UnreadableGame {
+    #[error("{0}")]
+    Damaged(String),
+    #[error("game {game_id}")]
+    Replay { game_id: u64, source: ReplayError },
+}
+
+/// Reads a game from the store; the inner error says why it is left out.
+fn stored(reader: &Reader, game_id: u64) -> anyhow::Result<Option<Result<StoredGame, UnreadableGame>>> {
+    match reader.game(game_id) {
+        Ok(game) => Ok(game.map(Ok)),
+        Err(StoreError::Damaged { what }) => Ok(Some(Err(UnreadableGame::Damaged(what)))),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Replays a stored game.
+fn of_run<E: Encoding>(encoding: &E, game: StoredGame) -> Result<DataGame, UnreadableGame> {
+    let failed = |source| UnreadableGame::Replay { game_id: game.game.game_id, source };
+    let replayed = replay(encoding, &game.record).map_err(failed)?;
+    let move_texts: Vec<String> = game.record.plies.into_iter().map(|ply| ply.move_text).collect();
+    Ok(DataGame {
+        origin: Origin::Run(game.game.kind),
+        type_name: String::new(),
+        is_from_endgame: game.record.start.is_some(),
+        ply_count: replayed.ply_count,
+        identity: identity_of_moves(game.record.start.as_deref(), &move_texts),
+        start: game.record.start,
+        move_texts,
+        outcome: replayed.outcome,
+        is_cut_off: replayed.is_cut_off,
+        samples: replayed.samples,
+    })
+}
+
+/// Returns the game that all of `paths` are data sets of.
+fn common_spec(paths: &[PathBuf]) -> anyhow::Result<GameSpec> {
+    let mut common: Option<GameSpec> = None;
+    for path in paths {
+        if !is_data_set(path) {
+            let what = format!("{} is not a data set: name only data sets, or none", path.display());
+            return Err(UsageError(what).into());
+        }
+        let spec = DataSet::open(path)?.spec().clone();
+        let common = common.get_or_insert_with(|| spec.clone());
+        if !common.has_samples_of(&spec) {
+            return Err(UsageError(format!("{} is of another game than {}", path.display(), paths[0].display())).into());
+        }
+    }
+    common.context("no data set was named")
+}
+
+/// Data sets of a game that is still to be chosen.
+struct DataSetVisit<'a, T> {
+    paths: &'a [PathBuf],
+    spec: &'a GameSpec,
+    newest: usize,
+    visitor: &'a mut T,
+}
+
+impl<T: VisitGames> GameVisitor for DataSetVisit<'_, T> {
+    type Output = anyhow::Result<()>;
+
+    fn visit<E: Encoding>(self, encoding: E) -> anyhow::Result<()> {
+        let type_name = self.spec.type_name();
+        let mut skip_count = match self.newest {
+            usize::MAX => 0,
+            newest => count_games(self.paths)?.saturating_sub(newest),
+        };
+        for path in self.paths {
+            let mut data = DataSet::open(path)?;
+            while let Some(games) = data.next_games()? {
+                let skipped = skip_count.min(games.len());
+                skip_count -= skipped;
+                let of_set = |game| of_data_set(&encoding, &type_name, game);
+                let games: Vec<_> = games.into_par_iter().skip(skipped).map(of_set).collect();
+                for game in &games {
+                    self.visitor.visit_game(&encoding, game)?;
+                }
+            }
+            if let Some(loss) = data.loss() {
+                logging::print_line(&loss);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Returns the number of games that can be read.
+fn count_games(paths: &[PathBuf]) -> anyhow::Result<usize> {
+    let mut count = 0;
+    for path in paths {
+        let mut data = DataSet::open(path)?;
+        while let Some(games) = data.next_games()? {
+            count += games.len();
+        }
+    }
+    Ok(count)
+}
+
+fn of_data_set<E: Encoding>(encoding: &E, type_name: &str, game: DataSetGame) -> DataGame {
+    DataGame {
+        origin: Origin::DataSet,
+        type_name: type_name.to_owned(),
+        is_from_endgame: game.is_from_endgame,
+        start: None,
+        ply_count: game.ply_count,
+        identity: identity_of(encoding, &game.samples),
+        move_texts: Vec::new(),
+        outcome: Some(game.outcome),
+        is_cut_off: game.is_cut_off,
+        samples: game.samples,
+    }
+}
+
+fn identity_of_moves(start: Option<&str>, move_texts: &[String]) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    (start, move_texts).hash(&mut hasher);
+    hasher.finish()
+}
+
+fn visit_human_games(paths: &[PathBuf], frame: u8, newest: usize, visitor: &mut impl VisitGames) -> anyhow::Result<()> {
+    let read = read_games(paths, ReadSettings::default())?;
+    print_dropped(&read.dropped);
+    let first = read.games.len().saturating_sub(newest);
+    for chunk in read.games[first..].chunks(CHUNK_GAMES) {
+        let made: Vec<_> = chunk.par_iter().map(|game| of_human_game(game, frame)).collect();
+        for (encoding, game) in &made {
+            visitor.visit_game(encoding, game)?;
+        }
+    }
+    Ok(())
+}
+
+/// Makes the samples of a game, each by the game's own rules.
+fn of_human_game(game: &PlayedGame, frame: u8) -> (HiveEncoding, DataGame) {
+    let encoding = HiveEncoding::new(game.hive(), frame);
+    let samples = game.outcome.map(|outcome| samples_of(&encoding, game, outcome).samples);
+    let move_texts = game.move_texts();
+    let game = DataGame {
+        origin: Origin::HumanGames,
+        type_name: game.rules.game_type.to_string(),
+        is_from_endgame: false,
+        start: None,
+        ply_count: move_texts.len() as u32,
+        identity: identity_of_moves(None, &move_texts),
+        move_texts,
+        outcome: game.outcome,
+        is_cut_off: false,
+        samples: samples.unwrap_or_default(),
+    };
+    (encoding, game)
+}

@@ -1,0 +1,21 @@
+//! The commands of the program besides the run itself.
+//!
+//! `data-info` and `export` look at games and need neither a network nor a running learner; `pretrain` and `train` learn
+//! without self-play; `evaluate` measures a network on human games.
+
+mod data_info;
+mod dropped_games;
+mod evaluate;
+mod export;
+mod game_file;
+mod game_sources;
+mod pretrain;
+mod sample_file;
+mod supervised_args;
+mod train;
+
+pub use data_info::{DataInfoArgs, data_info};
+pub use evaluate::{EvaluateArgs, evaluate};
+pub use export::{ExportArgs, export};
+pub use pretrain::{PretrainArgs, pretrain};
+pub use train::{TrainArgs, train};

@@ -1,0 +1,79 @@
+//! The flags that `learner pretrain` and `learner train` share, and how these commands start.
+
+use anyhow::Context;
+use learner::config::LearnerSettings;
+use learner::presets;
+use learner::supervised::TrainingSource;
+use runtime::exit::UsageError;
+use runtime::layers::{ConfigArgs, SettingsPreset, Sources, to_toml};
+use runtime::{exit, logging, shutdown};
+use tokio_util::sync::CancellationToken;
+
+/// How to learn.
+#[derive(Debug, Clone, clap::Args)]
+pub struct SupervisedArgs {
+    #[command(flatten)]
+    config: ConfigArgs,
+    /// Settings that the program carries with it; keys of --config and --set go above them.
+    #[arg(long, value_name = "NAME", value_parser = presets::parser())]
+    preset: Option<SettingsPreset>,
+    /// Times that every game is learned from, at most (pretrain.epochs, offline.epochs).
+    #[arg(long, value_name = "N")]
+    epochs: Option<u32>,
+    /// human or json (log.format).
+    #[arg(long, value_name = "FORMAT")]
+    log_format: Option<String>,
+}
+
+/// A command that has started.
+pub struct StartedTraining {
+    pub config: LearnerSettings,
+    /// Cancelled when the program is told to stop.
+    pub stop: CancellationToken,
+    tokio: tokio::runtime::Runtime,
+}
+
+impl SupervisedArgs {
+    /// Reads the settings, and starts log and signals; `None` if only the settings were asked for, and are printed.
+    ///
+    /// # Errors
+    /// Invalid settings; [`UsageError`] without samples to learn from, if `has_samples` is false.
+    pub fn start(&self, source: TrainingSource, has_samples: bool) -> anyhow::Result<Option<StartedTraining>> {
+        let (config, loaded) = LearnerSettings::load(&self.sources(source))?;
+        if self.config.print_config {
+            exit::print(&to_toml(&loaded.raw)).context("write to stdout")?;
+            return Ok(None);
+        }
+        if !has_samples {
+            return Err(UsageError(missing_samples(source).to_owned()).into());
+        }
+        // Before threads, files and the first torch call: on a machine with a GPU the program starts anew.
+        net::cuda::preload(source.settings(&config).device)?;
+        logging::init(&config.log).map_err(|error| loaded.error("log.filter", error))?;
+        let tokio = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
+        let stop = tokio.block_on(async { shutdown::on_signals() }).context("listen for signals")?;
+        Ok(Some(StartedTraining { config, stop, tokio }))
+    }
+
+    fn sources(&self, source: TrainingSource) -> Sources {
+        let mut config = self.config.clone();
+        let epochs = self.epochs.map(|epochs| (format!("{}.epochs", source.section()), epochs.to_string()));
+        let log_format = self.log_format.as_ref().map(|format| ("log.format".to_owned(), format!("{format:?}")));
+        config.overrides.extend(epochs.into_iter().chain(log_format));
+        Sources { preset: self.preset, ..Sources::new("learner", &config) }
+    }
+}
+
+const fn missing_samples(source: TrainingSource) -> &'static str {
+    match source {
+        TrainingSource::HumanGames => "name the games to learn from: --games PATH... or --sgf-dir DIR",
+        TrainingSource::DataSets => "name the data sets to learn from: --data FILE...",
+    }
+}
+
+impl StartedTraining {
+    /// Stops listening for signals.
+    pub fn end(self) {
+        self.tokio.shutdown_background();
+    }
+}

@@ -1,0 +1,80 @@
+//! The human games of a run: which are read, and how large their share of a batch is.
+
+use samples::human_games::{
+    HumanGames, HumanGamesError, NotHive, ReadSettings, SetSettings, encoding_of, make_sets, read_games,
+};
+use samples::split::Split;
+use tracing::info;
+
+use crate::config::{LearnerConfig, ReplayConfig};
+
+/// Why a run cannot learn from human games.
+#[derive(Debug, thiserror::Error)]
+pub enum HumanShareError {
+    /// The run plays another game.
+    #[error(transparent)]
+    OtherGame(#[from] NotHive),
+    /// The games cannot be read.
+    #[error("replay.human_games")]
+    Read(#[from] HumanGamesError),
+    /// None of the games is decided and of the run's game type.
+    #[error("replay.human_games: no decided game of this game type to learn from")]
+    NoDecidedGame,
+}
+
+/// Reads the decided human games that the configuration names, without those that a pretraining with the same settings
+/// holds out; `None` if it wants no share of them.
+///
+/// # Errors
+/// [`HumanShareError`].
+pub fn read_human_games(config: &LearnerConfig) -> Result<Option<HumanGames>, HumanShareError> {
+    if config.replay.human_share == 0.0 {
+        return Ok(None);
+    }
+    let encoding = encoding_of(&config.game)?;
+    let read = read_games(&config.replay.human_games, ReadSettings::default())?;
+    let split = Split { seed: config.pretrain.seed, held_out_share: config.pretrain.held_out_share };
+    let sets = make_sets(&encoding, &read.games, SetSettings { split, decided_only: true });
+    let samples = sets.samples;
+    info!(
+        games = samples.training_games,
+        positions = samples.training.position_count(),
+        left_out = read.dropped.len(),
+        drawn_games = sets.left_out.drawn_games,
+        held_out_games = samples.held_out_games,
+        "human games for a share of each batch"
+    );
+    HumanGames::new(encoding, samples.training).ok_or(HumanShareError::NoDecidedGame).map(Some)
+}
+
+impl ReplayConfig {
+    /// Returns how many of `batch_size` positions come from human games while the best network is of `generation`: the
+    /// share falls in a straight line to 0.
+    #[must_use]
+    pub fn human_count(&self, generation: u32, batch_size: u32) -> u32 {
+        let left = match self.human_share_generations {
+            0 => 1.0,
+            end => 1.0 - f64::from(generation.min(end)) / f64::from(end),
+        };
+        (f64::from(batch_size) * self.human_share * left).round() as u32
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_share_falls_in_a_straight_line_or_stays() {
+        let mut config =
+            ReplayConfig { human_share: 0.5, human_share_generations: 10, ..LearnerConfig::default().replay };
+        let counts = [0, 1, 5, 9, 10, 99].map(|generation| config.human_count(generation, 100));
+        assert_eq!(counts, [50, 45, 25, 5, 0, 0]);
+        config.human_share_generations = 0;
+        assert_eq!([0, 99].map(|generation| config.human_count(generation, 100)), [50, 50]);
+        config.human_share = 1.0;
+        assert_eq!(config.human_count(3, 7), 7);
+        config.human_share = 0.0;
+        assert_eq!(config.human_count(3, 7), 0);
+    }
+}

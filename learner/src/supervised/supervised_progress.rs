@@ -1,0 +1,171 @@
+//! How far a supervised training is: what its checkpoint holds besides the weights, and its history as a table.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use super::error::SupervisedError;
+use super::prediction_metrics::PredictionMetrics;
+use super::rate_schedule::LossTrend;
+use super::supervised_settings::LearningRateSchedule;
+use super::training_source::TrainingSource;
+use crate::config::LearnerConfig;
+use crate::trainer::LossSum;
+
+/// Keys that may change between two starts: they change how fast it is trained, not the result.
+const FREE_KEYS: [&str; 4] = ["device", "threads", "batch_threads", "checkpoint_steps"];
+
+/// How far a supervised training is.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SupervisedProgress {
+    /// What the result depends on: samples, network, settings.
+    pub origin: BTreeMap<String, String>,
+    /// The finished epochs.
+    pub epochs: Vec<EpochRow>,
+    /// The course of their held-out losses.
+    pub trend: LossTrend,
+    /// Losses of the steps of the current epoch.
+    pub losses: LossSum,
+    /// Seconds that these steps took.
+    pub seconds: f64,
+}
+
+/// A finished epoch.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct EpochRow {
+    /// Number of the epoch, from 1.
+    pub epoch: u32,
+    /// Learning rate of its last step.
+    pub learning_rate: f64,
+    /// Mean losses of its steps.
+    pub losses: LossSum,
+    /// How well the network then predicted the held-out games.
+    pub held_out: PredictionMetrics,
+    /// Policy loss + weight x value error of the held-out games: the best epoch has the least.
+    pub held_out_loss: f64,
+    /// Whether no epoch before it was as good.
+    pub is_best: bool,
+    /// Samples a second in training.
+    pub samples_per_second: f64,
+}
+
+impl SupervisedProgress {
+    /// Reads what [`SupervisedProgress::to_extra`] put into the checkpoint in `path`.
+    ///
+    /// # Errors
+    /// [`SupervisedError::OtherCheckpoint`] if the checkpoint is not of a training from this source,
+    /// [`SupervisedError::Progress`] if it cannot be read.
+    pub fn from_extra(
+        extra: &BTreeMap<String, String>,
+        source: TrainingSource,
+        path: &Path,
+    ) -> Result<Self, SupervisedError> {
+        let training = source.training();
+        let Some(text) = extra.get(source.section()) else {
+            return Err(SupervisedError::OtherCheckpoint { path: path.to_owned(), training });
+        };
+        let failed = |error| SupervisedError::Progress { path: path.to_owned(), training, source: error };
+        serde_json::from_str(text).map_err(failed)
+    }
+
+    /// Returns the progress as a checkpoint keeps it.
+    ///
+    /// # Errors
+    /// None in practice: all of it can be written as JSON.
+    pub fn to_extra(&self, source: TrainingSource) -> Result<BTreeMap<String, String>, serde_json::Error> {
+        Ok(BTreeMap::from([(source.section().to_owned(), serde_json::to_string(self)?)]))
+    }
+
+    /// Returns the table of all epochs.
+    #[must_use]
+    pub fn table(&self) -> String {
+        let mut table = "epoch\tlearning_rate\tpolicy_loss\tvalue_error\theld_out_policy_loss\theld_out_top1\t\
+             held_out_top3\theld_out_top5\theld_out_value_error\theld_out_sign_share\theld_out_loss\tis_best\t\
+             samples_per_second\n"
+            .to_owned();
+        for row in &self.epochs {
+            let means = row.losses.means();
+            let [top1, top3, top5] = row.held_out.top_shares();
+            let _ = writeln!(
+                table,
+                "{}\t{:.6}\t{:.5}\t{:.5}\t{:.5}\t{top1:.5}\t{top3:.5}\t{top5:.5}\t{:.5}\t{:.5}\t{:.5}\t{}\t{:.0}",
+                row.epoch,
+                row.learning_rate,
+                means.policy_loss,
+                means.value_loss,
+                row.held_out.policy_loss(),
+                row.held_out.value_error(),
+                row.held_out.sign_share(),
+                row.held_out_loss,
+                u8::from(row.is_best),
+                row.samples_per_second,
+            );
+        }
+        table
+    }
+}
+
+/// Returns what the result of a training depends on, by name. `samples_sha256` stands for the samples.
+///
+/// # Errors
+/// None in practice: settings can be written as JSON.
+pub fn origin(
+    config: &LearnerConfig,
+    source: TrainingSource,
+    samples_sha256: &str,
+) -> Result<BTreeMap<String, String>, serde_json::Error> {
+    let mut origin = BTreeMap::from([
+        ("game".to_owned(), serde_json::to_string(&config.game)?),
+        ("network".to_owned(), serde_json::to_string(&config.network)?),
+        (source.flag().to_owned(), samples_sha256.to_owned()),
+    ]);
+    if source == TrainingSource::DataSets {
+        origin.insert("training.value_target".to_owned(), format!("{:?}", config.training.value_target_rule()));
+    }
+    let settings = source.settings(config);
+    let written = serde_json::to_value(settings)?;
+    for (key, value) in written.as_object().into_iter().flatten() {
+        // A plateau has no fixed end: more epochs continue the same training.
+        let is_open_end = key == "epochs" && settings.learning_rate_schedule == LearningRateSchedule::Plateau;
+        if !FREE_KEYS.contains(&key.as_str()) && !is_open_end {
+            origin.insert(format!("{}.{key}", source.section()), value.to_string());
+        }
+    }
+    Ok(origin)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_result_depends_on_what_is_learned_and_not_on_how_fast() {
+        let mut config = LearnerConfig::default();
+        config.pretrain.learning_rate_schedule = LearningRateSchedule::Plateau;
+        let origin = |config: &LearnerConfig, games| origin(config, TrainingSource::HumanGames, games);
+        let first = origin(&config, "a").expect("settings");
+        config.pretrain.threads = 7;
+        config.pretrain.epochs += 1;
+        assert_eq!(origin(&config, "a").expect("settings"), first);
+        assert_ne!(origin(&config, "b").expect("settings"), first);
+        config.pretrain.batch_size += 1;
+        assert_ne!(origin(&config, "a").expect("settings"), first);
+        config.pretrain.learning_rate_schedule = LearningRateSchedule::Cosine;
+        assert!(origin(&config, "a").expect("settings").contains_key("pretrain.epochs"));
+    }
+
+    #[test]
+    fn progress_comes_back_as_it_was() {
+        let trend = LossTrend { best_epoch: 3, best_loss: 0.1 + 0.2, ..LossTrend::default() };
+        let progress = SupervisedProgress { trend, seconds: 1.0 / 3.0, ..SupervisedProgress::default() };
+        let extra = progress.to_extra(TrainingSource::HumanGames).expect("text");
+        let read = |extra, source| SupervisedProgress::from_extra(extra, source, Path::new("checkpoint"));
+        assert_eq!(read(&extra, TrainingSource::HumanGames).expect("progress"), progress);
+        assert!(read(&extra, TrainingSource::DataSets).is_err());
+        assert!(read(&BTreeMap::new(), TrainingSource::HumanGames).is_err());
+    }
+}

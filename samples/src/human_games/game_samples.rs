@@ -1,0 +1,68 @@
+//! The samples of a human game: in each position the move that was played, and how the game ended.
+
+use shared::encoding::Encoding;
+use shared::encoding::hive::HiveEncoding;
+use shared::game::catalog::GameSpec;
+use shared::game::hive::{Hive, HiveRules};
+use shared::game::{Game, Outcome};
+use shared::notation::{PlayedGame, uhp};
+use shared::record::{PolicyTarget, Sample};
+
+/// The samples of one game.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct GameSamples {
+    /// A sample for each ply, first to last.
+    pub samples: Vec<Sample>,
+    /// Plies left out: the move is not legal by the rules that the network plays by, such as a queen as first piece.
+    pub left_out_count: u64,
+}
+
+/// Human games were asked for in a run of another game than Hive.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("game.name: human games are read for Hive only")]
+pub struct NotHive;
+
+/// Returns the encoding of positions of human games for the network of a run of `spec`: the run's own, without the ply
+/// limit and the draw by repetition, since people play on.
+///
+/// # Errors
+/// [`NotHive`] if the game is another one.
+pub fn encoding_of(spec: &GameSpec) -> Result<HiveEncoding, NotHive> {
+    match *spec {
+        GameSpec::Hive { rules, frame } => {
+            let rules = HiveRules { ply_limit: u32::MAX, repetition_draw: false, ..rules };
+            Ok(HiveEncoding::new(Hive::new(rules), frame))
+        }
+        GameSpec::Dama { .. } | GameSpec::TicTacToe {} => Err(NotHive),
+    }
+}
+
+/// Makes the samples of a game whose `outcome` is known.
+#[must_use]
+pub fn samples_of(encoding: &HiveEncoding, game: &PlayedGame, outcome: Outcome) -> GameSamples {
+    let hive = encoding.game();
+    let mut position = hive.initial_position();
+    let (mut legal, mut indices) = (Vec::new(), Vec::new());
+    let mut made = GameSamples::default();
+    for &mv in &game.moves {
+        legal.clear();
+        indices.clear();
+        hive.legal_moves(&position, &mut legal);
+        let listed = uhp::lowest_in_hand(&position, mv);
+        if legal.contains(&listed) {
+            encoding.policy_indices(&position, &[listed], &mut indices);
+        }
+        match indices.first().and_then(|index| PolicyTarget::from_visits([(*index, 1)]).ok()) {
+            Some(policy_target) => {
+                let mut packed = Vec::new();
+                encoding.pack(&position, &mut packed);
+                let side = hive.side_to_move(&position);
+                let outcome_value = outcome.value_for(side).get();
+                made.samples.push(Sample { packed, side, policy_target, outcome_value, search_value: None });
+            }
+            None => made.left_out_count += 1,
+        }
+        hive.play(&mut position, mv);
+    }
+    made
+}

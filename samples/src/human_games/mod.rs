@@ -1,0 +1,16 @@
+//! Games between people: found in files and archives, read, split, and made into samples.
+//!
+//! How the texts are read is described in `docs/game-records.md`; which games are learned from, in `docs/training.md`.
+
+mod game_key;
+mod game_samples;
+mod read;
+mod sets;
+mod share;
+mod texts;
+
+pub use game_key::game_key;
+pub use game_samples::{GameSamples, NotHive, encoding_of, samples_of};
+pub use read::{DroppedGame, HumanGamesError, ReadGames, ReadSettings, check_paths, read_games};
+pub use sets::{HumanSampleSets, LeftOutCounts, SetSettings, make_sets};
+pub use share::{HumanGames, HumanSampler};

@@ -1,0 +1,95 @@
+//! The samples of many games: those to learn from, and those held out.
+
+use rayon::prelude::*;
+use serde::Serialize;
+use shared::encoding::Encoding;
+use shared::encoding::hive::HiveEncoding;
+use shared::game::Outcome;
+use shared::notation::PlayedGame;
+use shared::record::ValueTarget;
+
+use super::{GameSamples, game_key, samples_of};
+use crate::split::{SampleSets, Split};
+
+/// Games made into samples at once, so that few are held unpacked.
+const CHUNK_GAMES: usize = 4096;
+
+/// Which games become samples.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct SetSettings {
+    /// How games are split.
+    pub split: Split,
+    /// Draws are left out too.
+    pub decided_only: bool,
+}
+
+/// Samples of human games.
+#[derive(Debug)]
+pub struct HumanSampleSets {
+    /// The samples.
+    pub samples: SampleSets,
+    /// How much is not among them.
+    pub left_out: LeftOutCounts,
+}
+
+/// How much did not become samples.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct LeftOutCounts {
+    /// Games of another game type than the network plays.
+    pub other_type_games: u64,
+    /// Games whose winner is unknown.
+    pub undecided_games: u64,
+    /// Draws, where only decided games are wanted.
+    pub drawn_games: u64,
+    /// Moves that the network's rules forbid.
+    pub plies: u64,
+}
+
+/// Makes the samples of `games`, in their order.
+#[must_use]
+pub fn make_sets(encoding: &HiveEncoding, games: &[PlayedGame], settings: SetSettings) -> HumanSampleSets {
+    let mut sets =
+        HumanSampleSets { samples: SampleSets::new(ValueTarget::Outcome), left_out: LeftOutCounts::default() };
+    for chunk in games.chunks(CHUNK_GAMES) {
+        let made: Vec<Made> = chunk.par_iter().map(|game| make(encoding, game, settings)).collect();
+        for made in made {
+            sets.add(&made);
+        }
+    }
+    sets
+}
+
+/// What became of one game.
+enum Made {
+    Samples { is_held_out: bool, samples: GameSamples },
+    OtherType,
+    Undecided,
+    Drawn,
+}
+
+fn make(encoding: &HiveEncoding, game: &PlayedGame, settings: SetSettings) -> Made {
+    if game.rules.game_type != encoding.game().rules().game_type {
+        return Made::OtherType;
+    }
+    let Some(outcome) = game.outcome else { return Made::Undecided };
+    if settings.decided_only && outcome == Outcome::Draw {
+        return Made::Drawn;
+    }
+    let is_held_out = settings.split.is_held_out(game_key(encoding, game));
+    Made::Samples { is_held_out, samples: samples_of(encoding, game, outcome) }
+}
+
+impl HumanSampleSets {
+    fn add(&mut self, made: &Made) {
+        let left_out = &mut self.left_out;
+        match made {
+            Made::OtherType => left_out.other_type_games += 1,
+            Made::Undecided => left_out.undecided_games += 1,
+            Made::Drawn => left_out.drawn_games += 1,
+            Made::Samples { is_held_out, samples } => {
+                left_out.plies += samples.left_out_count;
+                self.samples.push_game(*is_held_out, &samples.samples);
+            }
+        }
+    }
+}

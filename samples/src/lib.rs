@@ -1,0 +1,17 @@
+//! The samples that a network learns from: where they come from, how they are kept, and how batches are drawn.
+//!
+//! - [`buffer`] holds packed positions in memory; [`sampler`] draws the random batches of a run from it, and
+//!   [`epoch_batches`] the shuffled batches of an epoch.
+//! - [`dataset`] reads and writes files of samples; [`human_games`] reads games between people and makes samples of
+//!   them; [`split`] holds games out to measure with.
+//! - [`part_file`] writes a file that appears only once it is complete.
+//!
+//! Nothing here knows tensors, a database, gRPC or settings.
+
+pub mod buffer;
+pub mod dataset;
+pub mod epoch_batches;
+pub mod human_games;
+pub mod part_file;
+pub mod sampler;
+pub mod split;
