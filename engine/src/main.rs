@@ -1,10 +1,11 @@
-//! The program `alveare`: plays a trained network and checks the rules.
+//! The program `alveare`: plays a trained network, lets players meet, and checks the rules.
 //!
 //! Here is only the command line; each command has its own module.
 
 mod analyse;
 mod games;
 mod hub;
+mod matches;
 #[cfg(feature = "network")]
 mod network;
 mod perft;
@@ -35,7 +36,11 @@ Examples:
   alveare dama --network run/networks/FILE.safetensors
       Plays Italian draughts in any program that speaks the hub protocol.
   alveare analyse --game dama --position 'W:W21,K7,30:BK3,12,14' --time 5
-      Searches a position and shows what it thinks of the moves.";
+      Searches a position and shows what it thinks of the moves.
+  alveare match run/networks/FILE.safetensors mcts:400
+      Plays a match: how much stronger is one player than the other?
+  alveare ladder --run-dir run
+      How strong are all players that have met in matches of a run?";
 
 /// Plays what Alveare has trained, and checks the rules that it was trained by.
 #[derive(Debug, Parser)]
@@ -49,6 +54,8 @@ struct Cli {
 enum Command {
     Analyse(analyse::Options),
     Dama(hub::Options),
+    Ladder(Box<matches::LadderOptions>),
+    Match(Box<matches::MatchOptions>),
     Perft(perft::Options),
     Uhp(uhp::Options),
     Verify(verify::Options),
@@ -61,6 +68,8 @@ fn main() -> ExitCode {
         runtime::exit::unless_reader_has_gone(match cli.command {
             Command::Analyse(options) => analyse::run(&options, &mut out),
             Command::Dama(options) => hub::run(&options, BufReader::new(std::io::stdin()), &mut out),
+            Command::Ladder(options) => matches::run_ladder(&options, &mut out),
+            Command::Match(options) => matches::run(&options, &mut out),
             Command::Perft(options) => perft::run(&options, &mut out),
             Command::Uhp(options) => uhp::run(&options, &mut std::io::stdin().lock(), &mut out),
             Command::Verify(options) => verify::run(&options, &mut out),

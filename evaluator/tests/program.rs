@@ -24,3 +24,21 @@ fn an_address_that_is_none_is_named() {
     let expected = "evaluator: config --set learner: learner: \"learner\" is not an address";
     assert!(found.lines().last().is_some_and(|line| line.starts_with(expected)), "{found}");
 }
+
+#[test]
+fn commands_that_moved_are_named_as_they_are_called_now() {
+    let error = |arguments: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_evaluator"));
+        let output = command.args(arguments).output().expect("run the evaluator");
+        assert_eq!(output.status.code(), Some(64));
+        String::from_utf8(output.stderr).expect("text")
+    };
+    assert_eq!(
+        error(&["match", "random", "mcts:100", "--games", "20"]),
+        "evaluator: matches are played by `alveare match`: alveare match random mcts:100 --games 20\n"
+    );
+    assert_eq!(
+        error(&["ladder", "--run-dir", "run"]),
+        "evaluator: the ladder is shown by `alveare ladder`: alveare ladder --run-dir run\n"
+    );
+}

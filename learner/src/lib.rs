@@ -18,7 +18,6 @@ mod pipeline;
 pub mod presets;
 pub mod replay;
 pub mod run;
-pub mod serve;
 mod services;
 pub mod store;
 pub mod supervised;

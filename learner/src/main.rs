@@ -7,8 +7,9 @@ use std::process::ExitCode;
 use anyhow::Context;
 use clap::{Parser, Subcommand};
 use learner::config::LearnerSettings;
-use learner::{inquire, presets, run, serve};
+use learner::{inquire, presets, run};
 use runtime::auth::Token;
+use runtime::exit::UsageError;
 use runtime::layers::{ConfigArgs, SettingsPreset, Sources, to_toml};
 use runtime::{exit, logging, shutdown};
 use tracing::info;
@@ -74,13 +75,20 @@ enum Command {
     Train(TrainArgs),
     /// Measures how well a network predicts human games.
     Evaluate(EvaluateArgs),
-    /// Answers leaves with one network, for a program on this machine that plays games of its own.
-    Serve(serve::ServeOptions),
+    /// What it was for is done by `alveare match` itself.
+    #[command(hide = true, disable_help_flag = true)]
+    Serve {
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        _rest: Vec<std::ffi::OsString>,
+    },
     /// Prints statistics of the games of a run, of data sets, or between people.
     DataInfo(DataInfoArgs),
     /// Writes the games of a run, or human games, for other programs, as tensors, or as data sets.
     Export(ExportArgs),
 }
+
+const SERVE_IS_GONE: &str =
+    "there is no `learner serve` any more: `alveare match` and `alveare ladder` compute networks themselves";
 
 fn main() -> ExitCode {
     let cli: Cli = exit::parse();
@@ -90,7 +98,7 @@ fn main() -> ExitCode {
         Some(Command::Pretrain(args)) => commands::pretrain(args),
         Some(Command::Train(args)) => commands::train(args),
         Some(Command::Evaluate(args)) => commands::evaluate(args),
-        Some(Command::Serve(options)) => serve::serve(options),
+        Some(Command::Serve { .. }) => Err(UsageError(SERVE_IS_GONE.to_owned()).into()),
         Some(Command::DataInfo(args)) => commands::data_info(args),
         Some(Command::Export(args)) => commands::export(args),
         None => start(&cli),

@@ -7,9 +7,8 @@
 //! Reading order: [`run`](run()) starts everything and keeps the session going; `learner_connection` joins the
 //! learner; `leases`, `evaluation_stream`, `ply_reports` and `renewals` each carry one kind of message; `game_thread`
 //! is one thread, `leased_game` one of its games; `leaf_batcher` answers leaves from the `cache` or puts them into a
-//! batch. `answers` is for threads that play games of their own.
+//! batch.
 
-pub mod answers;
 mod backoff;
 mod cache;
 mod channels;

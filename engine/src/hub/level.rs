@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::line::Line;
+use shared::notation::dama::hub_line::HubLine;
 
 /// Moves that the time left is shared among if nobody says how many there are; games are seldom longer.
 const MOVES_LEFT: f64 = 30.0;
@@ -29,7 +29,7 @@ impl Level {
     ///
     /// # Errors
     /// Which argument is not a number.
-    pub fn parse(line: &Line) -> Result<Self, String> {
+    pub fn parse(line: &HubLine) -> Result<Self, String> {
         let bounded = |value: f64| if value.is_nan() { 0.0 } else { value.clamp(0.0, SECONDS_MAX) };
         let seconds = |name: &str| number(line, name).map(|value| value.map(bounded));
         let move_time = seconds("move-time")?;
@@ -53,7 +53,7 @@ fn share(time: f64, increment: f64, moves: Option<u32>) -> f64 {
     (time / moves + increment).min((time + increment) * share_max)
 }
 
-fn number<T: std::str::FromStr>(line: &Line, name: &str) -> Result<Option<T>, String> {
+fn number<T: std::str::FromStr>(line: &HubLine, name: &str) -> Result<Option<T>, String> {
     let Some(text) = line.value(name) else { return Ok(None) };
     text.parse().map(Some).map_err(|_| format!("level: {name}: {text:?} is not a number"))
 }
@@ -63,7 +63,7 @@ mod tests {
     use super::*;
 
     fn level(text: &str) -> Level {
-        Level::parse(&Line::parse(text)).unwrap()
+        Level::parse(&HubLine::parse(text)).unwrap()
     }
 
     fn seconds(text: &str) -> f64 {
@@ -81,7 +81,7 @@ mod tests {
         assert_eq!(seconds("level time=0 inc=4"), 2.0);
         assert_eq!(seconds("level moves=1 time=8"), 8.0);
         assert_eq!(seconds("level time=-3"), 0.0);
-        let error = Level::parse(&Line::parse("level nodes=many")).unwrap_err();
+        let error = Level::parse(&HubLine::parse("level nodes=many")).unwrap_err();
         assert_eq!(error, "level: nodes: \"many\" is not a number");
         assert_eq!(seconds("level move-time=inf"), SECONDS_MAX);
         assert_eq!(seconds("level move-time=NaN"), 0.0);

@@ -4,7 +4,7 @@
 //! `docs/hub.md`.
 
 mod level;
-mod line;
+
 mod session;
 mod watch;
 

@@ -11,11 +11,11 @@ use shared::notation::dama::{find_move, hub};
 use shared::search::{Preset, TeamSearch};
 
 use super::level::Level;
-use super::line::{Line, quoted};
 use super::watch::{Ends, Inbox, Next, Watch};
 use crate::player::Player;
 use crate::settings::{Kind, Settings, Shown};
 use crate::think::think;
+use shared::notation::dama::hub_line::{HubLine, quoted};
 
 /// One conversation.
 pub struct Session {
@@ -59,7 +59,7 @@ impl Session {
     /// # Errors
     /// If the answer cannot be written.
     pub fn execute(&mut self, text: &str, inbox: &mut dyn Inbox, out: &mut dyn Write) -> io::Result<Next> {
-        let line = Line::parse(text);
+        let line = HubLine::parse(text);
         let done = match line.command.as_str() {
             "hub" => self.introduce(out).map(Ok)?,
             "init" => writeln!(out, "ready").map(Ok)?,
@@ -92,7 +92,7 @@ impl Session {
         writeln!(out, "wait")
     }
 
-    fn set(&mut self, line: &Line) -> Result<(), String> {
+    fn set(&mut self, line: &HubLine) -> Result<(), String> {
         let (name, value) = (line.value("name").unwrap_or_default(), line.value("value").unwrap_or_default());
         if name == "variant" {
             let is_known = value.eq_ignore_ascii_case("italian");
@@ -107,7 +107,7 @@ impl Session {
         Ok(())
     }
 
-    fn set_position(&mut self, line: &Line) -> Result<(), String> {
+    fn set_position(&mut self, line: &HubLine) -> Result<(), String> {
         let text = line.value("pos").ok_or("pos: no position")?;
         let mut position = hub::read(text).map_err(|error| format!("pos: {error}"))?;
         for text in line.value("moves").unwrap_or_default().split_whitespace() {
@@ -119,7 +119,7 @@ impl Session {
     }
 
     /// Searches and answers with a move.
-    fn go(&mut self, line: &Line, inbox: &mut dyn Inbox, out: &mut dyn Write) -> io::Result<Next> {
+    fn go(&mut self, line: &HubLine, inbox: &mut dyn Inbox, out: &mut dyn Write) -> io::Result<Next> {
         let mode = match () {
             () if line.has("ponder") => Mode::Ponder,
             () if line.has("analyze") || line.has("analyse") => Mode::Analyze,

@@ -7,7 +7,7 @@ use shared::game::dama::Dama;
 use shared::notation::dama::hub;
 use shared::search::{Proof, TeamSearch};
 
-use super::line::{Line, quoted};
+use shared::notation::dama::hub_line::{HubLine, quoted};
 
 /// How often a search tells how far it is.
 const INFO_INTERVAL: Duration = Duration::from_secs(1);
@@ -105,7 +105,7 @@ impl<'a> Watch<'a> {
             self.next = Next::Quit;
             return false;
         };
-        match Line::parse(&text).command.as_str() {
+        match HubLine::parse(&text).command.as_str() {
             "stop" => return false,
             "quit" => {
                 self.next = Next::Quit;

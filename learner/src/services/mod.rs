@@ -1,13 +1,11 @@
 //! What the learner offers over gRPC. Messages become domain values here, through `shared::wire`, and nothing more.
 
 mod inference;
-mod join;
 mod listen;
 mod status;
 mod workers;
 
 pub use inference::InferenceService;
-pub use join::JoinService;
 pub use listen::{Services, serve};
 pub use status::{RunStatus, StatusService};
 pub use workers::WorkersService;

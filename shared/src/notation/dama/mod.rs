@@ -5,6 +5,7 @@
 
 pub mod fen;
 pub mod hub;
+pub mod hub_line;
 pub mod pdn;
 
 use crate::game::dama::{Dama, Move, Position, Route, Square};

@@ -1,0 +1,14 @@
+//! Who is stronger: matches between any two players, and a ladder of all that have met.
+//!
+//! Players are random play, searches with and without a network, and other programs that speak UHP (Hive) or the hub
+//! protocol (draughts). Networks are computed in this process, and the leaves of all games of a match that are played
+//! at the same time share batches (feature `network`, which links libtorch). The commands `alveare match` and
+//! `alveare ladder` are made of this; command line, log and signals are theirs.
+//!
+//! Reading order: [`players`] (`spec` reads a player from its text, the others play), then [`matches`] (`plan` says
+//! which games there are, `play` plays one, `runner` many at once, `result` and `games_file` report them), then
+//! [`ladder`] (`store` keeps results, `rating` makes Elo of them, `table` shows it), which knows nothing of the others.
+
+pub mod ladder;
+pub mod matches;
+pub mod players;

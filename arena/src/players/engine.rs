@@ -1,0 +1,119 @@
+//! Another program that plays, whatever its protocol: started when it is first needed, and again after it has ended or
+//! was given up.
+
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use tokio_util::sync::CancellationToken;
+
+use super::PlayerFailure;
+use super::engine_process::{EngineProcess, NoLine};
+
+/// Lines of one answer, at most.
+const ANSWER_LINES_MAX: usize = 10_000;
+
+/// How long engines may take.
+#[derive(Debug, Clone, Copy)]
+pub struct EngineBounds {
+    /// Longest wait for an answer that has no time limit of its own.
+    pub answer_wait_max: Duration,
+    /// How much later than its time a move may come.
+    pub time_margin: Duration,
+}
+
+/// A program that the shell runs, if it runs.
+pub(super) struct Engine {
+    command: String,
+    pub(super) bounds: EngineBounds,
+    stop: CancellationToken,
+    process: Option<EngineProcess>,
+}
+
+impl Engine {
+    /// Makes an engine; nothing is started yet.
+    pub(super) fn new(command: &str, bounds: EngineBounds, stop: CancellationToken) -> Self {
+        Self { command: command.to_owned(), bounds, stop, process: None }
+    }
+
+    /// Returns what the shell runs.
+    pub(super) fn command(&self) -> &str {
+        &self.command
+    }
+
+    /// Returns whether the program is there.
+    pub(super) fn is_running(&mut self) -> bool {
+        self.process.as_mut().is_some_and(|process| !process.has_ended())
+    }
+
+    /// Starts the program.
+    ///
+    /// # Errors
+    /// [`PlayerFailure::Forfeit`] if there is no shell.
+    pub(super) fn launch(&mut self) -> Result<(), PlayerFailure> {
+        let mut command = Command::new("sh");
+        command.arg("-c").arg(&self.command);
+        let started = EngineProcess::start(&self.command, command, self.stop.clone());
+        self.process = Some(started.map_err(|error| PlayerFailure::Forfeit(format!("cannot be started: {error}")))?);
+        Ok(())
+    }
+
+    /// Sends a line. That the program has ended shows when its answer is read.
+    pub(super) fn send(&mut self, line: &str) {
+        if let Some(process) = &mut self.process {
+            let _ = process.send(line);
+        }
+    }
+
+    /// Reads the answer to `question`: all lines up to the one that `is_last`, which is among them. After a failure the
+    /// program is given up.
+    ///
+    /// # Errors
+    /// [`PlayerFailure::Forfeit`] if the answer does not come in time, is endless, or the program ends;
+    /// [`PlayerFailure::Cancelled`] if the match is being stopped.
+    pub(super) fn read_answer(
+        &mut self,
+        question: &str,
+        wait_max: Duration,
+        is_last: impl Fn(&str) -> bool,
+    ) -> Result<Vec<String>, PlayerFailure> {
+        let result = self.read_lines(question, wait_max, is_last);
+        if result.is_err() {
+            self.process = None;
+        }
+        result
+    }
+
+    /// Gives the program up because of its answer to `question`, and returns why the game is lost.
+    pub(super) fn refuse(&mut self, question: &str, reason: &str) -> PlayerFailure {
+        self.process = None;
+        PlayerFailure::Forfeit(format!("{question}: {reason}"))
+    }
+
+    fn read_lines(
+        &mut self,
+        question: &str,
+        wait_max: Duration,
+        is_last: impl Fn(&str) -> bool,
+    ) -> Result<Vec<String>, PlayerFailure> {
+        let forfeit = |reason: String| Err(PlayerFailure::Forfeit(format!("{question}: {reason}")));
+        let Some(process) = &mut self.process else { return forfeit("the engine does not run".to_owned()) };
+        let deadline = Instant::now() + wait_max;
+        let mut lines: Vec<String> = vec![];
+        loop {
+            match process.next_line(deadline) {
+                Ok(line) if is_last(&line) => {
+                    lines.push(line);
+                    return Ok(lines);
+                }
+                Ok(line) if lines.len() < ANSWER_LINES_MAX => lines.push(line),
+                Ok(_) => return forfeit(format!("more than {ANSWER_LINES_MAX} lines")),
+                Err(NoLine::Cancelled) => return Err(PlayerFailure::Cancelled),
+                Err(NoLine::Late) => {
+                    let (seconds, last) = (wait_max.as_secs_f64(), process.last_line());
+                    return forfeit(format!("no answer in {seconds} s, its last line was {last:?}"));
+                }
+                Err(NoLine::Ended) => return forfeit(process.describe_end()),
+            }
+        }
+    }
+}

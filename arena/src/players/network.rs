@@ -1,0 +1,298 @@
+//! A network as a player: computed by a thread of its own, asked by the threads of the match.
+
+use std::sync::Arc;
+use std::sync::mpsc::{SyncSender, sync_channel};
+use std::thread::JoinHandle;
+
+use net::{Device, DeviceChoice, InferenceNetwork, NetError, Network, NetworkOutput, NetworkShape, Precision};
+use shared::encoding::{DecodeError, Encoding, NetworkInput, Shown, game_of_network};
+use shared::game::Value;
+use shared::search::{LeafId, Search};
+use tracing::info;
+
+use super::PlayerError;
+use super::network_batches::{Batch, Exchange, Mailbox, NoAnswer};
+use super::search::LeafEvaluator;
+use super::spec::NetworkSource;
+
+/// Sizes that batches of frames are padded to on a GPU.
+const GPU_BATCH_SIZES: [usize; 6] = [8, 16, 32, 64, 128, 256];
+
+/// Where and how networks are computed.
+#[derive(Debug, Clone, Copy)]
+pub struct NetworkSettings {
+    /// The device.
+    pub device: DeviceChoice,
+    /// Processor threads that compute one batch; 0: one for each core.
+    pub thread_count: usize,
+}
+
+/// Why a network cannot play.
+#[derive(Debug, thiserror::Error)]
+pub enum NetworkPlayerError {
+    /// The file or the device cannot be used.
+    #[error(transparent)]
+    Network(#[from] NetError),
+    /// The file cannot be read.
+    #[error("network {name}: cannot read it")]
+    Read {
+        /// The network.
+        name: String,
+        /// The cause.
+        #[source]
+        source: std::io::Error,
+    },
+    /// This program carries no network for the game.
+    #[error("network ready: this program carries none for {game}")]
+    NotCarried {
+        /// The game that is played.
+        game: &'static str,
+    },
+    /// The network plays another game.
+    #[error("network {name}: not one for {game} but for {found}: --game says what is played")]
+    OtherGame {
+        /// The network.
+        name: String,
+        /// The game that is played.
+        game: &'static str,
+        /// The game of the network.
+        found: String,
+    },
+    /// The network plays no game that is known by its shape.
+    #[error("network {name}: not one for {game}: {shape}")]
+    UnknownGame {
+        /// The network.
+        name: String,
+        /// The game that is played.
+        game: &'static str,
+        /// Its shape.
+        shape: NetworkShape,
+    },
+    /// The thread that computes it cannot be started.
+    #[error("start the thread of network {name}")]
+    Thread {
+        /// The network.
+        name: String,
+        /// The cause.
+        #[source]
+        source: std::io::Error,
+    },
+    /// A leaf cannot be shown to the network.
+    #[error("a leaf cannot be encoded")]
+    Leaf(#[from] DecodeError),
+    /// The network failed.
+    #[error("network: {0}")]
+    Failed(Arc<str>),
+    /// The thread that computes it has panicked; the log says why.
+    #[error("the thread of the network has ended")]
+    Ended,
+}
+
+impl NetworkSource {
+    /// Returns the bytes of the weights.
+    ///
+    /// # Errors
+    /// [`NetworkPlayerError::Read`], or [`NetworkPlayerError::NotCarried`] for the ready network of a game without one.
+    pub fn weights<G: Shown>(&self) -> Result<Vec<u8>, NetworkPlayerError> {
+        let read =
+            |file| std::fs::read(file).map_err(|source| NetworkPlayerError::Read { name: self.to_string(), source });
+        self.file().map_or(Err(NetworkPlayerError::NotCarried { game: G::NAME }), read)
+    }
+
+    /// Returns the network on `device`, and how it sees the board.
+    fn open<G: Shown>(&self, device: Device) -> Result<(Network, G::View), NetworkPlayerError> {
+        let file = self.file().ok_or(NetworkPlayerError::NotCarried { game: G::NAME })?;
+        let shape = Network::shape_of(file)?;
+        let view = view_of::<G>(&shape).ok_or_else(|| {
+            let (name, game) = (self.to_string(), G::NAME);
+            match game_of_network(shape.planes, shape.policy_size) {
+                Some(found) => NetworkPlayerError::OtherGame { name, game, found: found.type_name() },
+                None => NetworkPlayerError::UnknownGame { name, game, shape },
+            }
+        })?;
+        Ok((Network::load(file, &shape, device)?, view))
+    }
+}
+
+/// Returns how a network of this shape sees the game, `None` if it plays another one.
+fn view_of<G: Shown>(shape: &NetworkShape) -> Option<G::View> {
+    let view = G::view(shape.planes, shape.policy_size)?;
+    let expected = NetworkShape::new(&G::default().encoding(view), shape.settings);
+    (*shape == expected).then_some(view)
+}
+
+/// A network that is computed by a thread of its own, which ends when this is dropped.
+pub struct SharedNetwork<G: Shown> {
+    game: G,
+    view: G::View,
+    exchange: Arc<Exchange>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl<G: Shown> SharedNetwork<G> {
+    /// Starts the thread and waits until the network is ready.
+    ///
+    /// # Errors
+    /// [`NetworkPlayerError`] if the file, the device or the thread cannot be had, or the network plays another game.
+    pub fn open(game: &G, source: &NetworkSource, settings: NetworkSettings) -> Result<Self, NetworkPlayerError> {
+        let exchange = Arc::new(Exchange::default());
+        let (opened, ready) = sync_channel(1);
+        let (own_exchange, own_source) = (exchange.clone(), source.clone());
+        let compute = move || {
+            let guard = EndGuard(own_exchange);
+            compute::<G>(&own_source, settings, &guard.0, &opened);
+        };
+        let thread = std::thread::Builder::new().name("network".to_owned()).spawn(compute);
+        let thread = thread.map_err(|error| NetworkPlayerError::Thread { name: source.to_string(), source: error })?;
+        let view = ready.recv().unwrap_or(Err(NetworkPlayerError::Ended))?;
+        Ok(Self { game: game.clone(), view, exchange, thread: Some(thread) })
+    }
+
+    /// Returns what one thread asks the network with.
+    pub fn client(&self) -> NetworkClient<G> {
+        NetworkClient {
+            encoding: self.game.encoding(self.view),
+            exchange: self.exchange.clone(),
+            mailbox: self.exchange.add_mailbox(),
+            policy_indices: vec![],
+        }
+    }
+}
+
+impl<G: Shown> Drop for SharedNetwork<G> {
+    fn drop(&mut self) {
+        self.exchange.close();
+        if let Some(thread) = self.thread.take() {
+            // A panic was reported to whoever asked.
+            let _ = thread.join();
+        }
+    }
+}
+
+/// However the thread ends, nobody waits for it any more.
+struct EndGuard(Arc<Exchange>);
+
+impl Drop for EndGuard {
+    fn drop(&mut self) {
+        self.0.die();
+    }
+}
+
+/// Opens the network, reports how it sees the board, and computes batches until nobody will ask any more.
+fn compute<G: Shown>(
+    source: &NetworkSource,
+    settings: NetworkSettings,
+    exchange: &Exchange,
+    opened: &SyncSender<Result<G::View, NetworkPlayerError>>,
+) {
+    let mut network = match open_for_inference::<G>(source, settings) {
+        Ok((network, view)) => {
+            let _ = opened.send(Ok(view));
+            network
+        }
+        Err(error) => {
+            let _ = opened.send(Err(error));
+            return;
+        }
+    };
+    let (mut batch, mut output) = (Batch::default(), NetworkOutput::default());
+    while exchange.take(&mut batch) {
+        match network.evaluate(&batch.input, &mut output) {
+            Ok(()) => batch.deliver(&output),
+            Err(error) => batch.refuse(&error.to_string()),
+        }
+    }
+}
+
+fn open_for_inference<G: Shown>(
+    source: &NetworkSource,
+    settings: NetworkSettings,
+) -> Result<(InferenceNetwork, G::View), NetworkPlayerError> {
+    let device = net::open_device(settings.device)?;
+    let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    net::set_threads(if settings.thread_count == 0 { cores } else { settings.thread_count });
+    let (network, view) = source.open::<G>(device)?;
+    let batch_sizes: &[usize] = if device.is_cuda() { &GPU_BATCH_SIZES } else { &[] };
+    let network = InferenceNetwork::new(&network, device, Precision::for_device(device), batch_sizes)?;
+    info!(network = %source, %device, shape = %network.shape(), "network ready");
+    Ok((network, view))
+}
+
+/// What one thread asks a [`SharedNetwork`] with.
+pub struct NetworkClient<G: Shown> {
+    encoding: G::Encoding,
+    exchange: Arc<Exchange>,
+    mailbox: Arc<Mailbox>,
+    policy_indices: Vec<u16>,
+}
+
+impl<G: Shown> NetworkClient<G> {
+    /// Evaluates one position, and gives priors of `moves` and the value for the side to move to `take`.
+    ///
+    /// # Errors
+    /// [`NetworkPlayerError`] if the network has no answer.
+    pub fn evaluate_one(
+        &mut self,
+        position: &G::Position,
+        moves: &[G::Move],
+        take: impl FnOnce(&[f32], Value),
+    ) -> Result<(), NetworkPlayerError> {
+        let Self { encoding, exchange, mailbox, policy_indices } = self;
+        exchange.ask(mailbox, |input| {
+            push(encoding, position, moves, policy_indices, input)?;
+            Ok::<_, DecodeError>(1)
+        })?;
+        let answer = mailbox.wait()?;
+        if let Some(value) = answer.values.first() {
+            take(&answer.priors, Value::new(*value));
+        }
+        Ok(())
+    }
+}
+
+impl<G: Shown> LeafEvaluator<G> for NetworkClient<G> {
+    fn evaluate(&mut self, search: &mut Search<G>, leaves: &[LeafId]) -> Result<(), PlayerError> {
+        let Self { encoding, exchange, mailbox, policy_indices } = self;
+        let asked = exchange.ask(mailbox, |input| {
+            let (position_count, move_count) = (input.len(), input.policy_indices.len());
+            for leaf in leaves {
+                let (position, moves) = (search.leaf_position(*leaf), search.leaf_moves(*leaf));
+                if let Err(error) = push(encoding, position, moves, policy_indices, input) {
+                    input.truncate(position_count, move_count, encoding.plane_shape());
+                    return Err(error);
+                }
+            }
+            Ok(leaves.len())
+        });
+        asked.map_err(NetworkPlayerError::from)?;
+        let answer = mailbox.wait().map_err(NetworkPlayerError::from)?;
+        let mut priors = answer.priors.as_slice();
+        for (leaf, value) in leaves.iter().zip(&answer.values) {
+            let own;
+            (own, priors) = priors.split_at(search.leaf_moves(*leaf).len());
+            search.expand(*leaf, own, Value::new(*value));
+        }
+        Ok(())
+    }
+}
+
+fn push<E: Encoding>(
+    encoding: &E,
+    position: &shared::encoding::Pos<E>,
+    moves: &[shared::encoding::Mv<E>],
+    policy_indices: &mut Vec<u16>,
+    input: &mut NetworkInput,
+) -> Result<(), DecodeError> {
+    policy_indices.clear();
+    encoding.policy_indices(position, moves, policy_indices);
+    input.push(encoding, position, policy_indices)
+}
+
+impl From<NoAnswer> for NetworkPlayerError {
+    fn from(reason: NoAnswer) -> Self {
+        match reason {
+            NoAnswer::Failed(reason) => Self::Failed(reason),
+            NoAnswer::Dead => Self::Ended,
+        }
+    }
+}

@@ -1,0 +1,425 @@
+//! Which player is meant: read from text, and called the same in every match.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use sha2::{Digest, Sha256};
+use shared::search::{Preset, SearchSettings};
+
+/// The searches without a network, by all their names. `vanilla` has always been `mcts` in tables.
+const PRESETS: [(&str, Preset); 3] =
+    [("mcts", Preset::Vanilla), ("vanilla", Preset::Vanilla), ("grandmaster", Preset::Grandmaster)];
+/// Most simulations a move.
+const SIMULATIONS_MAX: u32 = 10_000_000;
+/// Largest exploration constant.
+const EXPLORATION_MAX: f32 = 1000.0;
+
+/// One of the two players of a match.
+#[derive(Debug, Clone, PartialEq)]
+pub enum PlayerSpec {
+    /// Plays any legal move.
+    Random,
+    /// The search of self-play without a network: equal priors, value 0.
+    Uniform {
+        /// Simulations a move, at least 2.
+        simulation_count: u32,
+    },
+    /// A search that needs no network: UCB1 with random rollouts, or with the heuristic of the game.
+    Preset {
+        /// Which one.
+        preset: Preset,
+        /// Simulations a move, at least 1.
+        simulation_count: u32,
+    },
+    /// A network, searched without noise and for the most visited move.
+    Network {
+        /// Its weights.
+        source: NetworkSource,
+        /// Simulations a move, at least 2.
+        simulation_count: u32,
+        /// Exploration constant of PUCT, 0 to 1000.
+        exploration: f32,
+    },
+    /// The move with the highest prior of a network, without a search.
+    Policy {
+        /// Its weights.
+        source: NetworkSource,
+    },
+    /// Another program.
+    Engine(EngineSpec),
+}
+
+/// Where the weights of a network come from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum NetworkSource {
+    /// The network that this program carries for the game.
+    Ready,
+    /// A file.
+    File(PathBuf),
+}
+
+/// A program that plays.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EngineSpec {
+    /// What it speaks.
+    pub protocol: Protocol,
+    /// What the shell runs.
+    pub command: String,
+    /// How long it thinks.
+    pub limit: EngineLimit,
+}
+
+/// What an engine speaks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Protocol {
+    /// The Universal Hive Protocol.
+    Uhp,
+    /// The hub protocol for draughts programs.
+    Hub,
+}
+
+/// How long an engine thinks about a move.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EngineLimit {
+    /// To this depth, at least 1; what that is, the engine decides.
+    Depth(u32),
+    /// This many nodes, at least 1. The hub protocol alone has it.
+    Nodes(u32),
+    /// This long.
+    Time(Duration),
+}
+
+/// What counts for a player whose text does not say it.
+#[derive(Debug, Clone, Copy)]
+pub struct PlayerDefaults {
+    /// Simulations a move of a network.
+    pub simulation_count: u32,
+    /// Exploration constant of a network's search.
+    pub exploration: f32,
+    /// How long engines think.
+    pub limit: Option<EngineLimit>,
+}
+
+/// Why a text is not a player.
+#[derive(Debug, thiserror::Error)]
+pub enum PlayerSpecError {
+    /// Not one of the known kinds, and not a file.
+    #[error(
+        "player {0:?}: write random, uniform:N, mcts:N, grandmaster:N, ready, FILE.safetensors, policy:FILE.safetensors, \
+         uhp:COMMAND or hub:COMMAND; there is no such file"
+    )]
+    Unknown(String),
+    /// Not a possible number of simulations.
+    #[error("player {player:?}: {count:?} is not a number of simulations from {least} to {SIMULATIONS_MAX}")]
+    Simulations {
+        /// The player.
+        player: String,
+        /// What was read.
+        count: String,
+        /// The fewest that make a move.
+        least: u32,
+    },
+    /// Not a possible exploration constant.
+    #[error("player {player:?}: {error}")]
+    Exploration {
+        /// The player.
+        player: String,
+        /// What is wrong.
+        error: ExplorationError,
+    },
+    /// An engine without a limit would think for ever.
+    #[error(
+        "player {player:?}: say how long it thinks: --depth N, --time 1s, or {protocol}@depth=N:... or \
+         {protocol}@time=1s:..."
+    )]
+    NoLimit {
+        /// The player.
+        player: String,
+        /// What it speaks.
+        protocol: Protocol,
+    },
+    /// What stands before the colon is not a limit.
+    #[error("player {player:?}: {limit:?} is not {}", .protocol.limits())]
+    Limit {
+        /// The player.
+        player: String,
+        /// What was read.
+        limit: String,
+        /// What it speaks.
+        protocol: Protocol,
+    },
+    /// Nothing stands behind the colon.
+    #[error("player {0:?}: there is no command")]
+    NoCommand(String),
+}
+
+/// A text is not an exploration constant.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0:?} is not an exploration constant from 0 to {EXPLORATION_MAX}")]
+pub struct ExplorationError(String);
+
+impl PlayerSpec {
+    /// Reads a player.
+    ///
+    /// # Errors
+    /// [`PlayerSpecError`] saying what is wrong with the text.
+    pub fn parse(text: &str, defaults: &PlayerDefaults) -> Result<Self, PlayerSpecError> {
+        if text == "random" {
+            return Ok(Self::Random);
+        }
+        if let Some(count) = text.strip_prefix("uniform:") {
+            return Ok(Self::Uniform { simulation_count: simulations(text, count, 2)? });
+        }
+        for (name, preset) in PRESETS {
+            if let Some(count) = text.strip_prefix(name).and_then(|rest| rest.strip_prefix(':')) {
+                return Ok(Self::Preset { preset, simulation_count: simulations(text, count, 1)? });
+            }
+        }
+        if let Some(source) = text.strip_prefix("policy:") {
+            return Ok(Self::Policy { source: NetworkSource::parse(text, source)? });
+        }
+        for protocol in [Protocol::Uhp, Protocol::Hub] {
+            if let Some(rest) = text.strip_prefix(protocol.name())
+                && rest.starts_with([':', '@'])
+            {
+                return Ok(Self::Engine(EngineSpec::parse(text, rest, protocol, defaults.limit)?));
+            }
+        }
+        Self::parse_network(text, defaults)
+    }
+
+    fn parse_network(text: &str, defaults: &PlayerDefaults) -> Result<Self, PlayerSpecError> {
+        let (source, search) = match text.rsplit_once('@') {
+            Some((source, search)) if !Path::new(text).is_file() => (source, Some(search)),
+            _ => (text, None),
+        };
+        let (count, exploration) = search.map_or((None, None), |search| {
+            search.split_once(',').map_or((Some(search), None), |(count, exploration)| (Some(count), Some(exploration)))
+        });
+        Ok(Self::Network {
+            simulation_count: count.map_or(Ok(defaults.simulation_count), |count| simulations(text, count, 2))?,
+            exploration: exploration
+                .map_or(Ok(defaults.exploration), read_exploration)
+                .map_err(|error| PlayerSpecError::Exploration { player: text.into(), error })?,
+            source: NetworkSource::parse(text, source)?,
+        })
+    }
+
+    /// Returns what this player is called in tables. `weights` are the bytes of its network: networks are known by
+    /// them, wherever their file lies.
+    #[must_use]
+    pub fn name(&self, weights: &[u8]) -> String {
+        match self {
+            Self::Random => "random".to_owned(),
+            Self::Uniform { simulation_count } => format!("uniform:{simulation_count}"),
+            Self::Preset { preset: Preset::Vanilla, simulation_count } => format!("mcts:{simulation_count}"),
+            Self::Preset { preset, simulation_count } => format!("{preset}:{simulation_count}"),
+            Self::Network { source, simulation_count, exploration } => {
+                let is_usual = *exploration == SearchSettings::default().exploration;
+                let exploration = if is_usual { String::new() } else { format!(",{exploration}") };
+                format!("{}@{simulation_count}{exploration}", source.name(weights))
+            }
+            Self::Policy { source } => format!("policy:{}", source.name(weights)),
+            Self::Engine(EngineSpec { protocol, command, limit }) => format!("{protocol}@{limit}:{command}"),
+        }
+    }
+
+    /// Returns the weights that this player needs.
+    #[must_use]
+    pub const fn network(&self) -> Option<&NetworkSource> {
+        match self {
+            Self::Network { source, .. } | Self::Policy { source } => Some(source),
+            _ => None,
+        }
+    }
+
+    /// Returns whether this player is a program of its own that wants a core.
+    #[must_use]
+    pub const fn is_engine(&self) -> bool {
+        matches!(self, Self::Engine(_))
+    }
+}
+
+impl NetworkSource {
+    fn parse(player: &str, text: &str) -> Result<Self, PlayerSpecError> {
+        let file = PathBuf::from(text);
+        match text {
+            _ if file.is_file() => Ok(Self::File(file)),
+            "ready" => Ok(Self::Ready),
+            _ => Err(PlayerSpecError::Unknown(player.into())),
+        }
+    }
+
+    /// Returns the file, if it is one.
+    #[must_use]
+    pub fn file(&self) -> Option<&Path> {
+        match self {
+            Self::File(file) => Some(file),
+            Self::Ready => None,
+        }
+    }
+
+    /// Returns the file's name and the first eight digits of the SHA-256 of `weights`: `pretrained-0a1b2c3d`.
+    fn name(&self, weights: &[u8]) -> String {
+        let short: String = Sha256::digest(weights).iter().take(4).map(|byte| format!("{byte:02x}")).collect();
+        let stem = self.file().map_or("ready".into(), |file| file.file_stem().unwrap_or_default().to_string_lossy());
+        format!("{}-{short}", stem.replace(char::is_whitespace, "_"))
+    }
+}
+
+impl fmt::Display for NetworkSource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Ready => f.write_str("ready"),
+            Self::File(file) => write!(f, "{}", file.display()),
+        }
+    }
+}
+
+impl EngineSpec {
+    /// Reads `rest`, what follows the protocol's name in the text of a `player`: `:COMMAND` or `@LIMIT:COMMAND`.
+    fn parse(
+        player: &str,
+        rest: &str,
+        protocol: Protocol,
+        default: Option<EngineLimit>,
+    ) -> Result<Self, PlayerSpecError> {
+        let (limit, command) = rest.split_once(':').unwrap_or((rest, ""));
+        let limit = match limit.strip_prefix('@') {
+            None => default.ok_or_else(|| PlayerSpecError::NoLimit { player: player.into(), protocol })?,
+            Some(text) => EngineLimit::parse(text, protocol).ok_or_else(|| PlayerSpecError::Limit {
+                player: player.into(),
+                limit: text.into(),
+                protocol,
+            })?,
+        };
+        match command.trim() {
+            "" => Err(PlayerSpecError::NoCommand(player.into())),
+            command => Ok(Self { protocol, command: command.to_owned(), limit }),
+        }
+    }
+}
+
+impl Protocol {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Uhp => "uhp",
+            Self::Hub => "hub",
+        }
+    }
+
+    const fn limits(self) -> &'static str {
+        match self {
+            Self::Uhp => "depth=N or time=1s",
+            Self::Hub => "depth=N, nodes=N or time=1s",
+        }
+    }
+}
+
+impl fmt::Display for Protocol {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl EngineLimit {
+    fn parse(text: &str, protocol: Protocol) -> Option<Self> {
+        let number = |text: &str| text.parse().ok().filter(|number| *number > 0);
+        match text.split_once('=')? {
+            ("depth", depth) => number(depth).map(Self::Depth),
+            ("nodes", nodes) if protocol == Protocol::Hub => number(nodes).map(Self::Nodes),
+            ("time", time) => humantime::parse_duration(time).ok().filter(|time| !time.is_zero()).map(Self::Time),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for EngineLimit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Depth(depth) => write!(f, "depth={depth}"),
+            Self::Nodes(nodes) => write!(f, "nodes={nodes}"),
+            Self::Time(time) => write!(f, "time={}", humantime::format_duration(*time)),
+        }
+    }
+}
+
+fn simulations(player: &str, count: &str, least: u32) -> Result<u32, PlayerSpecError> {
+    let error = || PlayerSpecError::Simulations { player: player.into(), count: count.into(), least };
+    count.parse().ok().filter(|count| (least..=SIMULATIONS_MAX).contains(count)).ok_or_else(error)
+}
+
+/// Reads an exploration constant, 0 to 1000.
+///
+/// # Errors
+/// [`ExplorationError`] if the text is not a number in that range.
+pub fn read_exploration(text: &str) -> Result<f32, ExplorationError> {
+    let number = text.parse().ok().filter(|number| (0.0..=EXPLORATION_MAX).contains(number));
+    number.ok_or_else(|| ExplorationError(text.to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DEFAULTS: PlayerDefaults = PlayerDefaults { simulation_count: 400, exploration: 2.5, limit: None };
+
+    fn parse(text: &str) -> Result<PlayerSpec, PlayerSpecError> {
+        PlayerSpec::parse(text, &DEFAULTS)
+    }
+
+    fn name(text: &str) -> String {
+        parse(text).unwrap().name(b"weights")
+    }
+
+    #[test]
+    fn players_are_read_and_named() {
+        for text in [
+            "random",
+            "uniform:800",
+            "mcts:400",
+            "grandmaster:400",
+            "uhp@depth=2:nokamute uhp",
+            "uhp@time=1s 500ms:a:b",
+            "hub@nodes=60:scan hub",
+            "hub@time=1s:a:b",
+        ] {
+            assert_eq!(name(text), text);
+        }
+        assert_eq!(name("vanilla:7"), "mcts:7", "one player has one name");
+        let limit = Some(EngineLimit::Time(Duration::from_secs(1)));
+        let player = PlayerSpec::parse("uhp: alveare uhp", &PlayerDefaults { limit, ..DEFAULTS }).unwrap();
+        assert_eq!(player.name(b""), "uhp@time=1s:alveare uhp");
+    }
+
+    #[test]
+    fn a_network_is_known_by_its_bytes() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("best.safetensors");
+        std::fs::write(&file, "weights").unwrap();
+        let path = file.display();
+        assert_eq!(name(&path.to_string()), "best-9a129038@400");
+        assert_eq!(name(&format!("{path}@100")), "best-9a129038@100");
+        assert_eq!(name(&format!("{path}@100,1.25")), "best-9a129038@100,1.25", "another player");
+        assert_eq!(name(&format!("{path}@100,2.5")), name(&format!("{path}@100")), "the usual one");
+        let error = parse(&format!("{path}@100,-1")).unwrap_err().to_string();
+        assert!(error.ends_with("\"-1\" is not an exploration constant from 0 to 1000"), "{error}");
+        assert_eq!(name(&format!("policy:{path}")), "policy:best-9a129038");
+        assert_eq!(name("ready@100,1"), "ready-9a129038@100,1");
+        assert_eq!(name("policy:ready"), "policy:ready-9a129038");
+    }
+
+    #[test]
+    fn a_text_that_is_not_a_player_is_explained() {
+        let error = |text| parse(text).unwrap_err().to_string();
+        assert!(error("nobody").starts_with("player \"nobody\": write random, uniform:N"), "{}", error("nobody"));
+        assert_eq!(error("uniform:1"), "player \"uniform:1\": \"1\" is not a number of simulations from 2 to 10000000");
+        assert_eq!(error("mcts:"), "player \"mcts:\": \"\" is not a number of simulations from 1 to 10000000");
+        assert_eq!(error("uhp@depth=2: "), "player \"uhp@depth=2: \": there is no command");
+        assert_eq!(error("uhp@depth=0:a"), "player \"uhp@depth=0:a\": \"depth=0\" is not depth=N or time=1s");
+        assert_eq!(error("uhp@nodes=9:a"), "player \"uhp@nodes=9:a\": \"nodes=9\" is not depth=N or time=1s");
+        assert_eq!(error("hub@1s:a"), "player \"hub@1s:a\": \"1s\" is not depth=N, nodes=N or time=1s");
+        assert!(error("uhp:a").ends_with("uhp@depth=N:... or uhp@time=1s:..."), "{}", error("uhp:a"));
+    }
+}

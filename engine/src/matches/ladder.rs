@@ -1,0 +1,41 @@
+//! `alveare ladder`: all players of a run that have met, and how strong each is.
+
+use std::io::Write;
+use std::path::PathBuf;
+
+use anyhow::Context;
+use arena::ladder::{LadderStore, table};
+
+use super::options::PlayOptions;
+use super::play;
+
+/// Shows how strong all players are that have met in matches of a run.
+///
+/// Matches get there by `alveare match A B --run-dir RUN` or by `--add A B` here.
+#[derive(Debug, clap::Args)]
+pub struct LadderOptions {
+    /// The run whose ladder it is.
+    #[arg(long, value_name = "DIR")]
+    run_dir: PathBuf,
+    /// Plays a match between these two players first.
+    #[arg(long, num_args = 2, value_names = ["A", "B"])]
+    add: Vec<String>,
+    #[command(flatten)]
+    play: PlayOptions,
+}
+
+/// Prints the table, after a match if one is wanted.
+///
+/// # Errors
+/// Those of a match, and [`arena::ladder::LadderError`].
+pub fn run(options: &LadderOptions, out: &mut impl Write) -> anyhow::Result<()> {
+    if let [first, second] = &options.add[..] {
+        play([first, second], &options.play, Some(&options.run_dir), out)?;
+    }
+    let game_type = options.play.game()?.type_name();
+    let matches = match LadderStore::open_to_read(&options.run_dir)? {
+        Some(store) => store.matches(&game_type)?,
+        None => vec![],
+    };
+    out.write_all(table(&matches).as_bytes()).context("write to stdout")
+}

@@ -1,0 +1,147 @@
+//! `alveare match` and `alveare ladder`: who is stronger. The matches themselves are crate `arena`.
+
+mod ladder;
+mod options;
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, ensure};
+use arena::ladder::{LadderStore, StoredMatch};
+use arena::matches::{GamesFile, MatchError, MatchGame, MatchResult, MatchRunner, plan};
+use arena::players::{NetworkSource, PlayerSpec};
+use runtime::exit::UsageError;
+use runtime::{logging, shutdown};
+use tracing::{info, warn};
+
+use options::{ChosenGame, PlayOptions};
+
+pub use ladder::{LadderOptions, run as run_ladder};
+
+/// Plays a match between any two players, in pairs of games from one random opening with colours swapped.
+///
+/// A player is `random`; `uniform:N` (search without a network); `mcts:N`, also `vanilla:N` (UCB1 with random rollouts);
+/// `grandmaster:N` (UCB1 with a heuristic); `FILE.safetensors`, `FILE.safetensors@N` or `FILE.safetensors@N,C` (a
+/// network, N simulations a move, exploration C); `policy:FILE.safetensors` (its move of highest prior, without a
+/// search); `ready` instead of a file (the network that this program carries); `uhp:COMMAND`, `uhp@depth=N:COMMAND` or
+/// `uhp@time=1s:COMMAND` (any program that speaks UHP); `hub:COMMAND`, `hub@depth=N:COMMAND`, `hub@nodes=N:COMMAND` or
+/// `hub@time=1s:COMMAND` (any draughts program that speaks the hub protocol).
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub struct MatchOptions {
+    /// The first player.
+    #[arg(value_name = "A")]
+    first: String,
+    /// The second player.
+    #[arg(value_name = "B")]
+    second: String,
+    /// A run in whose ladder the result is kept, for `alveare ladder`.
+    #[arg(long, value_name = "DIR")]
+    run_dir: Option<PathBuf>,
+    #[command(flatten)]
+    play: PlayOptions,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  alveare match random mcts:100 --games 20
+  alveare match run/networks/network-000007.safetensors run/networks/network-000001.safetensors --simulations 100
+  alveare match best.safetensors 'uhp:nokamute uhp' --depth 2 --games 20 --out games.uhp
+  alveare match best.safetensors mcts:400 --game dama --simulations 100 --out games.pdn
+  alveare match best.safetensors 'hub:scan hub' --game dama --time 1s
+  alveare match best.safetensors@100,1.25 best.safetensors@100,2.5 --game dama";
+
+/// Plays the match and prints its report.
+///
+/// # Errors
+/// As [`play`].
+pub fn run(options: &MatchOptions, out: &mut impl Write) -> anyhow::Result<()> {
+    play([&options.first, &options.second], &options.play, options.run_dir.as_deref(), out)
+}
+
+/// Plays a match, prints its report, and keeps the result in the ladder of a run if one is named.
+///
+/// # Errors
+/// A text that is not a player or an impossible option ([`UsageError`]); a player that cannot be started or fails; a
+/// match that was stopped before its last game.
+fn play(texts: [&str; 2], options: &PlayOptions, run_dir: Option<&Path>, out: &mut impl Write) -> anyhow::Result<()> {
+    match options.game()? {
+        ChosenGame::Hive(hive) => play_game(&hive, texts, options, run_dir, out),
+        ChosenGame::Dama(dama) => play_game(&dama, texts, options, run_dir, out),
+    }
+}
+
+fn play_game<G: MatchGame>(
+    game: &G,
+    texts: [&str; 2],
+    options: &PlayOptions,
+    run_dir: Option<&Path>,
+    out: &mut impl Write,
+) -> anyhow::Result<()> {
+    let players = options.players(texts)?;
+    #[cfg(feature = "network")]
+    if players.iter().any(|player| player.network().is_some()) {
+        // Before threads and the first torch call: the program starts anew.
+        net::cuda::preload(options.device)?;
+    }
+    let names = [name::<G>(&players[0])?, name::<G>(&players[1])?];
+    let log = logging::LogSettings { filter: options.log.clone(), ..logging::LogSettings::default() };
+    logging::init(&log).map_err(|error| UsageError(format!("--log: {error}")))?;
+    // Opened before the first game: what cannot be written is reported now.
+    let ladder = run_dir.map(LadderStore::open).transpose()?;
+    let networks = players.iter().filter_map(|player| player.network().and_then(NetworkSource::file));
+    let mut needed: Vec<PathBuf> = networks.map(Path::to_owned).collect();
+    needed.extend(run_dir.map(LadderStore::file));
+    let mut games_file =
+        options.out.as_deref().map(|file| GamesFile::create(file, &needed)).transpose().map_err(usage)?;
+    let tokio = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
+    let stop = tokio.block_on(async { shutdown::on_signals() }).context("listen for signals")?;
+    let games = plan(game, options.games as usize, options.opening_plies, options.seed)?;
+    let settings = options.match_settings(&players);
+    info!(a = names[0], b = names[1], games = games.len(), at_once = settings.games_at_once, "match begins");
+    let runner = MatchRunner::open(game.clone(), &players, &names, &settings, &stop).map_err(usage)?;
+    let finished =
+        runner.play(&games, |done| games_file.as_mut().map_or(Ok(()), |file| file.write_next(game, &names, done)))?;
+    if let Some(file) = &mut games_file {
+        // Of a match that was stopped, the games after a gap.
+        file.write_all(game, &names, &finished)?;
+    }
+    let result = MatchResult::new(&finished);
+    out.write_all(result.report(&names).as_bytes()).context("write to stdout")?;
+    ensure!(finished.len() == games.len(), "stopped after {} of {} games", finished.len(), games.len());
+    ladder.map_or(Ok(()), |ladder| record(ladder, game, names, &result, options))
+}
+
+/// Returns what a player is called in tables.
+#[cfg(feature = "network")]
+fn name<G: MatchGame>(player: &PlayerSpec) -> anyhow::Result<String> {
+    let weights = player.network().map_or(Ok(vec![]), NetworkSource::weights::<G>)?;
+    Ok(player.name(&weights))
+}
+
+#[cfg(not(feature = "network"))]
+fn name<G: MatchGame>(player: &PlayerSpec) -> anyhow::Result<String> {
+    match player.network() {
+        Some(source) => Err(usage(MatchError::WithoutNetworks(source.to_string()))),
+        None => Ok(player.name(&[])),
+    }
+}
+
+/// Returns the error for the user, with the exit code for wrong usage if that is what it is.
+fn usage(error: MatchError) -> anyhow::Error {
+    if error.is_usage() { UsageError(error.to_string()).into() } else { error.into() }
+}
+
+fn record<G: MatchGame>(
+    mut ladder: LadderStore,
+    game: &G,
+    players: [String; 2],
+    result: &MatchResult,
+    options: &PlayOptions,
+) -> anyhow::Result<()> {
+    if players[0] == players[1] {
+        warn!(player = players[0], "a player against itself says nothing: the match is not kept");
+        return Ok(());
+    }
+    Ok(ladder.record(&StoredMatch { players, score: result.score() }, &options.key(game.type_name()))?)
+}

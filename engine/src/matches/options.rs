@@ -1,0 +1,147 @@
+//! The flags of a match.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use arena::ladder::MatchKey;
+use arena::matches::{MatchGame, MatchSettings};
+#[cfg(feature = "network")]
+use arena::players::NetworkSettings;
+use arena::players::{EngineBounds, EngineLimit, PlayerDefaults, PlayerSpec, read_exploration};
+use runtime::exit::UsageError;
+use shared::game::dama::{Dama, DamaRules};
+use shared::game::hive::{GameType, Hive, HiveRules};
+use shared::search::SearchSettings;
+
+use crate::games::GameName;
+
+/// Games at once if no player is an outside engine: their leaves share batches.
+const GAMES_AT_ONCE: usize = 32;
+
+/// How a match is played.
+#[derive(Debug, Clone, clap::Args)]
+pub struct PlayOptions {
+    /// How many games; an even number makes whole pairs.
+    #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub(super) games: u32,
+    /// Simulations a move of networks that do not say it themselves.
+    #[arg(long, value_name = "N", default_value_t = 400, value_parser = clap::value_parser!(u32).range(2..=10_000_000))]
+    simulations: u32,
+    /// Exploration constant of the searches of networks that do not say it themselves.
+    #[arg(long, value_name = "C", default_value_t = SearchSettings::default().exploration, value_parser = read_exploration)]
+    exploration: f32,
+    /// Depth at which outside engines think.
+    #[arg(long, value_name = "N", conflicts_with = "time", value_parser = clap::value_parser!(u32).range(1..))]
+    depth: Option<u32>,
+    /// Time that outside engines have for a move, such as 1s or 500ms.
+    #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration)]
+    time: Option<Duration>,
+    /// Longest wait for an engine's answer that has no time limit of its own; then it loses the game.
+    #[arg(long, value_name = "TIME", default_value = "5m", value_parser = humantime::parse_duration)]
+    answer_wait_max: Duration,
+    /// How much later than its time an engine's move may come.
+    #[arg(long, value_name = "TIME", default_value = "2s", value_parser = humantime::parse_duration)]
+    time_margin: Duration,
+    /// The game.
+    #[arg(long, value_enum, default_value = "hive")]
+    game: GameName,
+    /// UHP game type, of Hive; Base+MLP unless another is named.
+    #[arg(long = "type", value_name = "TYPE")]
+    game_type: Option<GameType>,
+    /// Random plies that both games of a pair start with.
+    #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u32).range(0..=100))]
+    pub(super) opening_plies: u32,
+    /// Plies after which a game is a draw.
+    #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u32).range(1..=5000))]
+    ply_limit: u32,
+    /// Seed of the openings and of the random choices of players.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(super) seed: u64,
+    /// Games played at once; by default 32, with outside engines one for each core.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
+    games_at_once: Option<u32>,
+    /// File for the games, UHP GameStrings one a line, or PDN; FILE.tsv beside it says who played and how each ended.
+    #[arg(long, value_name = "FILE")]
+    pub(super) out: Option<PathBuf>,
+    /// Where networks are computed: auto, cpu, cuda or cuda:N.
+    #[cfg(feature = "network")]
+    #[arg(long, value_name = "DEVICE", default_value = "auto")]
+    pub(super) device: net::DeviceChoice,
+    /// Threads that compute one network on the CPU; 0: one for each core.
+    #[cfg(feature = "network")]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(0..=1024))]
+    network_threads: u16,
+    /// What is logged, such as arena=debug for what engines write to stderr.
+    #[arg(long, value_name = "FILTER", default_value = "info")]
+    pub(super) log: String,
+}
+
+/// The game of a match, by its rules.
+#[derive(Debug, Clone, Copy)]
+pub enum ChosenGame {
+    /// Hive.
+    Hive(Hive),
+    /// Italian draughts.
+    Dama(Dama),
+}
+
+impl ChosenGame {
+    /// Returns the name under which results of this kind of game are kept.
+    pub fn type_name(&self) -> String {
+        match self {
+            Self::Hive(hive) => MatchGame::type_name(hive),
+            Self::Dama(dama) => MatchGame::type_name(dama),
+        }
+    }
+}
+
+impl PlayOptions {
+    /// Returns the game by the rules of the match.
+    ///
+    /// # Errors
+    /// [`UsageError`] for an option that belongs to another game, or an opening as long as the game.
+    pub fn game(&self) -> Result<ChosenGame, UsageError> {
+        let Self { opening_plies, ply_limit, .. } = *self;
+        if opening_plies >= ply_limit {
+            return Err(UsageError(format!("--opening-plies {opening_plies}: not below --ply-limit {ply_limit}")));
+        }
+        match (self.game, self.game_type) {
+            (GameName::Hive, game_type) => {
+                let game_type = game_type.unwrap_or(GameType::MLP);
+                Ok(ChosenGame::Hive(Hive::new(HiveRules { game_type, ply_limit, ..HiveRules::default() })))
+            }
+            (GameName::Dama, None) => Ok(ChosenGame::Dama(Dama::new(DamaRules { ply_limit }))),
+            (GameName::Dama, Some(_)) => Err(UsageError("--type is for --game hive".to_owned())),
+        }
+    }
+
+    /// Reads the two players.
+    ///
+    /// # Errors
+    /// [`UsageError`] for a text that is not a player.
+    pub(super) fn players(&self, texts: [&str; 2]) -> Result<[PlayerSpec; 2], UsageError> {
+        let limit = self.depth.map(EngineLimit::Depth).or(self.time.map(EngineLimit::Time));
+        let defaults = PlayerDefaults { simulation_count: self.simulations, exploration: self.exploration, limit };
+        let player = |text| PlayerSpec::parse(text, &defaults).map_err(|error| UsageError(error.to_string()));
+        Ok([player(texts[0])?, player(texts[1])?])
+    }
+
+    /// Returns what makes another match of this type of game the same again.
+    pub(super) fn key(&self, game_type: String) -> MatchKey {
+        let Self { opening_plies, ply_limit, seed, .. } = *self;
+        MatchKey { game_type, opening_plies, ply_limit, seed }
+    }
+
+    /// Returns how the games of these players are played.
+    pub(super) fn match_settings(&self, players: &[PlayerSpec; 2]) -> MatchSettings {
+        let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+        let at_once = if players.iter().any(PlayerSpec::is_engine) { cores } else { GAMES_AT_ONCE };
+        let at_once = self.games_at_once.map_or(at_once, |count| count as usize);
+        MatchSettings {
+            games_at_once: at_once.min(self.games as usize),
+            engine_bounds: EngineBounds { answer_wait_max: self.answer_wait_max, time_margin: self.time_margin },
+            #[cfg(feature = "network")]
+            networks: NetworkSettings { device: self.device, thread_count: self.network_threads.into() },
+        }
+    }
+}

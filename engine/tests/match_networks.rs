@@ -1,0 +1,117 @@
+//! Matches in which networks play.
+#![cfg(feature = "network")]
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+use net::{Architecture, Device, Network, NetworkSettings, NetworkShape, PolicyHead, Trunk};
+use shared::encoding::Encoding;
+use shared::encoding::dama::{DamaEncoding, PolicyCoding};
+use shared::encoding::hive::HiveEncoding;
+use shared::encoding::tictactoe::TicTacToeEncoding;
+use shared::game::dama::Dama;
+use shared::game::hive::Hive;
+use shared::game::tictactoe::TicTacToe;
+
+const SETTINGS: NetworkSettings = NetworkSettings {
+    architecture: Architecture::Residual,
+    blocks: 1,
+    filters: 8,
+    trunk: Trunk::Frame,
+    policy_head: PolicyHead::Spatial,
+    value_hidden: 8,
+};
+
+fn network_of<E: Encoding>(encoding: &E, path: &Path, seed: u64) -> String {
+    let shape = NetworkShape::new(encoding, SETTINGS);
+    let network = Network::random(&shape, Device::CPU, seed).expect("a network");
+    network.save(path).expect("the file is written");
+    path.display().to_string()
+}
+
+fn network(path: &Path, seed: u64) -> String {
+    network_of(&HiveEncoding::new(Hive::default(), 16), path, seed)
+}
+
+fn play(arguments: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_alveare"));
+    command.arg("match").args(arguments).args(["--device", "cpu"]);
+    command.output().expect("run alveare")
+}
+
+fn text(path: &Path) -> String {
+    path.display().to_string()
+}
+
+fn last_line(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).lines().last().unwrap_or_default().to_owned()
+}
+
+#[test]
+fn networks_meet_each_other_and_random_play() {
+    let folder = tempfile::tempdir().unwrap();
+    let first = network(&folder.path().join("first.safetensors"), 1);
+    let second = network(&folder.path().join("second.safetensors"), 2);
+    let fast = format!("{second}@4");
+    for [a, b] in [[first.as_str(), fast.as_str()], [&format!("policy:{first}"), "random"]] {
+        let output = play(&[a, b, "--simulations", "16", "--games", "4", "--ply-limit", "20", "--type", "Base+ML"]);
+        assert!(output.status.success(), "{}", last_line(&output));
+        let report = String::from_utf8(output.stdout).unwrap();
+        assert!(report.starts_with("A  ") && report.contains("first-"), "{report}");
+        assert!(report.contains(" of 4 (") && report.contains("forfeits of A: 0, of B: 0"), "{report}");
+    }
+}
+
+#[test]
+fn networks_for_draughts_meet_whatever_policy_and_architecture_they_have() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str, coding, architecture, policy_head| {
+        let path = folder.path().join(name);
+        let encoding = DamaEncoding::new(Dama::default(), coding);
+        let settings = NetworkSettings { architecture, policy_head, ..SETTINGS };
+        let network = Network::random(&NetworkShape::new(&encoding, settings), Device::CPU, 1).expect("a network");
+        network.save(&path).expect("the file is written");
+        path.display().to_string()
+    };
+    let plain = file("plain.safetensors", PolicyCoding::Lossless, Architecture::DamaCnn, PolicyHead::Full);
+    let other = file("other.safetensors", PolicyCoding::From4, Architecture::Residual, PolicyHead::Spatial);
+    let games = folder.path().join("games.pdn");
+    let output = play(&[
+        &plain,
+        &other,
+        "--game",
+        "dama",
+        "--simulations",
+        "8",
+        "--games",
+        "4",
+        "--ply-limit",
+        "40",
+        "--out",
+        &text(&games),
+    ]);
+    assert!(output.status.success(), "{}", last_line(&output));
+    let report = String::from_utf8(output.stdout).unwrap();
+    assert!(report.contains("plain-") && report.contains(" of 4 ("), "{report}");
+    let written = std::fs::read_to_string(&games).unwrap();
+    assert_eq!(shared::notation::dama::pdn::read(&written).filter(Result::is_ok).count(), 4);
+}
+
+#[test]
+fn a_file_that_is_no_network_for_the_game_ends_the_match_with_one_line() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("other.safetensors");
+    let file = network_of(&TicTacToeEncoding::new(TicTacToe), &path, 1);
+    let output = play(&[&file, "random"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(last_line(&output).contains(&format!("network {file}: not one for Hive")), "{}", last_line(&output));
+    let hive = network(&folder.path().join("hive.safetensors"), 1);
+    let output = play(&[&hive, "random", "--game", "dama"]);
+    let expected =
+        format!("alveare: network {hive}: not one for Italian draughts but for Base+MLP: --game says what is played");
+    assert_eq!((output.status.code(), last_line(&output)), (Some(1), expected));
+    std::fs::write(&path, "no network").unwrap();
+    let output = play(&["random", &file]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(last_line(&output).starts_with(&format!("alveare: network {file}: ")), "{}", last_line(&output));
+}

@@ -1,0 +1,260 @@
+//! `alveare match` and `alveare ladder` from outside: players that need nobody else, and engines that misbehave.
+
+use std::fs::File;
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Command, Output, Stdio};
+
+use shared::notation::games::read_lines;
+use shared::notation::{Ending, ReadOptions};
+
+fn run(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_alveare")).arg("match").args(arguments).output().expect("run alveare")
+}
+
+fn succeed(arguments: &[&str]) -> (String, String) {
+    let output = run(arguments);
+    let [out, log] = [output.stdout, output.stderr].map(|text| String::from_utf8(text).expect("text"));
+    assert!(output.status.success(), "{arguments:?}\n{log}\n{out}");
+    (out, log)
+}
+
+fn fail(arguments: &[&str]) -> (Option<i32>, String) {
+    let output = run(arguments);
+    let log = String::from_utf8(output.stderr).expect("text");
+    (output.status.code(), log.lines().last().unwrap_or_default().to_owned())
+}
+
+fn line<'a>(report: &'a str, name: &str) -> &'a str {
+    report.lines().find(|line| line.starts_with(name)).unwrap_or_else(|| panic!("no {name} in\n{report}"))
+}
+
+#[test]
+fn a_match_is_scored_and_its_games_can_be_read_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("games.uhp");
+    let out = file.to_str().unwrap();
+    let (report, _) = succeed(&["random", "mcts:50", "--games", "4", "--ply-limit", "60", "--out", out]);
+    assert_eq!((line(&report, "A "), line(&report, "B ")), ("A  random", "B  mcts:50"));
+    assert!(line(&report, "score of A").contains(" of 4 ("), "{report}");
+    assert!(line(&report, "endings").ends_with("forfeits of A: 0, of B: 0"), "{report}");
+    assert_eq!(line(&report, "distinct"), "distinct     4 of 4 games");
+
+    let text = std::fs::read_to_string(&file).unwrap();
+    let games: Vec<_> = read_lines(&text, ReadOptions::default()).collect::<Result<_, _>>().expect("legal games");
+    let openings: Vec<_> = games.iter().map(|game| game.move_texts()[..4].to_vec()).collect();
+    assert_eq!((&openings[0], &openings[2]), (&openings[1], &openings[3]));
+    assert_ne!(openings[0], openings[2]);
+    assert!(games.iter().all(|game| game.outcome.is_some() && game.ply_count() <= 60));
+
+    let table = std::fs::read_to_string(folder.path().join("games.uhp.tsv")).unwrap();
+    let rows: Vec<Vec<&str>> = table.lines().skip(1).map(|row| row.split('\t').collect()).collect();
+    assert_eq!(rows.len(), 4);
+    for (game, row) in games.iter().zip(&rows) {
+        assert_eq!(row[5], game.ply_count().to_string());
+        assert_eq!(row[8].split(' ').count(), game.moves.len());
+        assert_eq!(row[7] == "queen surrounded", game.ending == Ending::QueenSurrounded, "{row:?}");
+    }
+    assert_eq!([rows[0][2], rows[1][2], rows[0][3], rows[1][3]], ["random", "mcts:50", "mcts:50", "random"]);
+}
+
+#[test]
+fn draughts_is_played_and_its_games_can_be_read_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("games.pdn");
+    let out = file.to_str().unwrap();
+    let (report, _) = succeed(&["random", "mcts:20", "--game", "dama", "--games", "4", "--out", out]);
+    assert!(line(&report, "score of A").contains(" of 4 ("), "{report}");
+    let endings = line(&report, "endings");
+    assert!(endings.starts_with("endings      no move left: ") && endings.contains("80 quiet plies: "), "{report}");
+    let text = std::fs::read_to_string(&file).unwrap();
+    let games: Vec<_> = shared::notation::dama::pdn::read(&text).collect::<Result<_, _>>().expect("legal games");
+    assert_eq!(games.len(), 4);
+    assert_eq!((&games[0].moves[..4], &games[2].moves[..4]), (&games[1].moves[..4], &games[3].moves[..4]));
+    let names: Vec<_> = games.iter().map(|game| game.tag("White").unwrap()).collect();
+    assert_eq!(names, ["random", "mcts:20", "random", "mcts:20"]);
+    assert!(games.iter().all(|game| game.result.is_some()));
+    let table = std::fs::read_to_string(folder.path().join("games.pdn.tsv")).unwrap();
+    assert_eq!(table.lines().count(), 5);
+
+    let (code, error) = fail(&["random", "uhp@depth=1:true", "--game", "dama"]);
+    assert_eq!(
+        (code, error.as_str()),
+        (Some(64), "alveare: player uhp:true: UHP engines play Hive alone, not Italian draughts")
+    );
+    let (code, error) = fail(&["random", "hub@depth=1:true"]);
+    assert_eq!(
+        (code, error.as_str()),
+        (Some(64), "alveare: player hub:true: hub engines play draughts alone, not Hive")
+    );
+    assert_eq!(fail(&["random", "random", "--game", "dama", "--type", "Base"]).0, Some(64));
+}
+
+#[test]
+fn the_same_seed_gives_the_same_games_however_many_are_played_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let play = |seed: &str, at_once: &str| {
+        let file = folder.path().join(format!("{seed}-{at_once}"));
+        let limits = ["--games", "6", "--ply-limit", "30", "--seed", seed, "--games-at-once", at_once];
+        let arguments = [&["uniform:20", "mcts:10", "--out", file.to_str().unwrap()], &limits[..]].concat();
+        (succeed(&arguments).0, std::fs::read_to_string(&file).unwrap())
+    };
+    let alone = play("3", "1");
+    assert_eq!(alone, play("3", "5"));
+    assert_eq!(line(&alone.0, "distinct"), "distinct     6 of 6 games");
+    assert_ne!(alone.1, play("4", "5").1);
+}
+
+/// An engine that greets and agrees to everything, until it is asked for a move.
+fn engine(answer: &str) -> String {
+    format!(
+        "uhp@time=1ms:echo id Fake; echo ok; while read line; do case \"$line\" in bestmove*) {answer};; *) echo ok;; esac; done"
+    )
+}
+
+/// Plays two games against an engine, both of which it must lose; returns the report.
+fn lose(answer: &str) -> String {
+    let limits = ["--games", "2", "--time-margin", "1s", "--games-at-once", "1"];
+    let (report, log) = succeed(&[&["random", &engine(answer)], &limits[..]].concat());
+    assert!(line(&report, "score of A").ends_with("2 won, 0 drawn, 0 lost"), "{report}");
+    assert!(line(&report, "endings").ends_with("forfeits of A: 0, of B: 2"), "{report}");
+    assert_eq!(log.matches("game forfeited").count(), 2, "{log}");
+    report
+}
+
+#[test]
+fn an_engine_that_crashes_loses_and_is_started_again() {
+    let report = lose("echo 'out of memory' >&2; exit 3");
+    let reason = "bestmove time 00:00:00.001: ended (exit status: 3), its last line was \"out of memory\"";
+    assert_eq!(line(&report, "  game 1"), format!("  game 1 lost by B: {reason}"));
+    assert_eq!(line(&report, "  game 2"), format!("  game 2 lost by B: {reason}"));
+}
+
+#[test]
+fn an_engine_that_plays_an_illegal_move_loses() {
+    let report = lose("echo wQ; echo ok");
+    assert!(line(&report, "  game 1").contains("bestmove time 00:00:00.001: "), "{report}");
+    let report = lose("echo nonsense; echo ok");
+    assert!(line(&report, "  game 1").contains("\"nonsense\""), "{report}");
+    let report = lose("echo err no idea; echo ok");
+    assert!(line(&report, "  game 1").ends_with("it answers \"err no idea\""), "{report}");
+}
+
+#[test]
+fn an_engine_that_does_not_answer_loses() {
+    let report = lose("echo thinking; sleep 1000");
+    let reason = "bestmove time 00:00:00.001: no answer in 1.001 s, its last line was \"thinking\"";
+    assert_eq!(line(&report, "  game 2"), format!("  game 2 lost by B: {reason}"));
+}
+
+#[test]
+fn what_cannot_be_played_is_told_in_one_line() {
+    let (code, error) = fail(&["random", "nobody"]);
+    assert_eq!(code, Some(64));
+    assert!(error.starts_with("alveare: player \"nobody\": write random, uniform:N"), "{error}");
+
+    let (code, error) = fail(&["random", "uhp@depth=1:exit 7"]);
+    assert_eq!(
+        (code, error.as_str()),
+        (Some(1), "alveare: player uhp@depth=1:exit 7: its greeting: ended (exit status: 7)")
+    );
+}
+
+#[test]
+fn a_match_that_cannot_begin_leaves_the_file_of_games_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("games.uhp");
+    std::fs::write(&file, "earlier games").unwrap();
+    let (code, _) = fail(&["uhp@depth=1:false", "random", "--games", "2", "--out", file.to_str().unwrap()]);
+    assert_eq!(code, Some(1));
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), "earlier games");
+    succeed(&["random", "random", "--games", "2", "--ply-limit", "6", "--out", file.to_str().unwrap()]);
+    let written = std::fs::read_to_string(&file).unwrap();
+    assert!(written.starts_with("Base+MLP;") && written.lines().count() == 2, "{written}");
+    let device = folder.path().join("device.uhp");
+    std::os::unix::fs::symlink("/dev/null", &device).unwrap();
+    succeed(&["random", "random", "--games", "2", "--ply-limit", "6", "--out", device.to_str().unwrap()]);
+}
+
+#[test]
+fn a_match_that_is_killed_keeps_the_games_that_were_finished() {
+    let folder = tempfile::tempdir().unwrap();
+    // A pipe: reading waits for the games, and nobody can empty it afterwards.
+    let pipe = folder.path().join("games.uhp");
+    assert!(Command::new("mkfifo").arg(&pipe).status().expect("run mkfifo").success());
+    let mut command = Command::new(env!("CARGO_BIN_EXE_alveare"));
+    command.args(["match", "random", "uniform:20", "--games", "2000", "--games-at-once", "2", "--ply-limit", "20"]);
+    let mut playing = Killed(command.arg("--out").arg(&pipe).stdout(Stdio::null()).spawn().expect("start"));
+    let mut lines = BufReader::new(File::open(&pipe).unwrap()).lines();
+    let games: Vec<String> = lines.by_ref().take(3).map(Result::unwrap).collect();
+    assert!(playing.0.try_wait().unwrap().is_none(), "1,997 games are to come");
+    drop(playing);
+    assert!(read_lines(&games.join("\n"), ReadOptions::default()).all(|game| game.is_ok()), "{games:?}");
+    let table = std::fs::read_to_string(folder.path().join("games.uhp.tsv")).unwrap();
+    let numbers: Vec<&str> = table.lines().skip(1).map(|line| line.split('\t').next().unwrap_or_default()).collect();
+    let expected: Vec<String> = (1..=numbers.len()).map(|number| number.to_string()).collect();
+    assert_eq!(numbers, expected, "in their order, without a gap");
+    assert!(numbers.len() >= 2, "a game is in the table before the next is written");
+}
+
+/// A process that does not outlive its test.
+struct Killed(Child);
+
+impl Drop for Killed {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+#[test]
+fn a_match_does_not_write_over_what_it_needs() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("best.safetensors");
+    std::fs::write(&file, "weights").unwrap();
+    let (file, run_dir) = (file.to_str().unwrap(), folder.path().to_str().unwrap());
+    let database = format!("{run_dir}/ladder.db");
+    for arguments in
+        [&["random", file, "--out", file][..], &["random", "mcts:2", "--run-dir", run_dir, "--out", &database]]
+    {
+        let (code, error) = fail(&[arguments, &["--games", "2"]].concat());
+        assert_eq!((code, error.contains(" is a file that the match needs")), (Some(64), true), "{error}");
+    }
+    assert_eq!(std::fs::read_to_string(file).unwrap(), "weights");
+    let games = folder.path().join("games.uhp");
+    let other = File::create(&games).unwrap();
+    other.lock().unwrap();
+    let (code, error) = fail(&["random", "random", "--games", "2", "--out", games.to_str().unwrap()]);
+    assert_eq!((code, error.contains("is written by another match")), (Some(64), true), "{error}");
+}
+
+#[test]
+fn a_full_disk_ends_the_match() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("games.uhp");
+    std::os::unix::fs::symlink("/dev/full", &file).unwrap();
+    let (code, error) =
+        fail(&["random", "random", "--games", "40", "--ply-limit", "6", "--out", file.to_str().unwrap()]);
+    assert_eq!((code, error.starts_with("alveare: --out: write a game: No space left")), (Some(1), true), "{error}");
+}
+
+#[test]
+fn the_ladder_keeps_matches_in_the_folder_of_a_run() {
+    let run = tempfile::tempdir().unwrap();
+    let run_dir = run.path().to_str().unwrap();
+    let short = ["--games", "4", "--ply-limit", "30", "--run-dir", run_dir];
+    succeed(&[&["random", "mcts:20"], &short[..]].concat());
+    succeed(&[&["mcts:20", "random"], &short[..]].concat());
+    let ladder = |arguments: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_alveare"));
+        let output = command.args(["ladder", "--run-dir", run_dir]).args(arguments).output().expect("run alveare");
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).expect("text")
+    };
+    let games = |table: &str, name: &str| line(table, name).split_whitespace().nth(5).map(str::to_owned);
+    let table = ladder(&[]);
+    assert_eq!(games(&table, "mcts:20 "), Some("4".to_owned()), "the same match again counts once\n{table}");
+    let table = ladder(&["--add", "uniform:10", "random", "--games", "2", "--ply-limit", "30", "--seed", "9"]);
+    assert_eq!(games(&table, "random "), Some("6".to_owned()), "{table}");
+    assert!(line(&table, "random ").contains("+0          +0 to +0"), "{table}");
+    assert_eq!(ladder(&["--type", "Base"]), "no matches yet: alveare ladder --run-dir RUN --add A B\n");
+}
