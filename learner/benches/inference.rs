@@ -4,12 +4,16 @@
 //! Bar: through gRPC at least 90 % of the loop, with the network of `hive-cpu` at the same batch size. The two are
 //! measured in turn, and the median of the ratios counts: other programs' noise falls on both.
 
+#[path = "../../worker/benches/load_generator/mod.rs"]
+mod load_generator;
+
 use std::path::Path;
 use std::time::Instant;
 
 use learner::config::{LearnerConfig, LearnerSettings};
 use learner::inference::{Evaluator, NetworkOutput};
 use learner::run::{run, run_with};
+use load_generator::{LoadReport, LoadSettings};
 use net::{Device, InferenceNetwork, Network, NetworkShape, Precision};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
@@ -18,8 +22,6 @@ use shared::encoding::{Encoding, NetworkInput};
 use shared::game::Game;
 use shared::game::catalog::GameVisitor;
 use tokio_util::sync::CancellationToken;
-use worker::WorkerConfig;
-use worker::load::{LoadReport, LoadSettings};
 
 /// Plies of random play before a position is taken: the middle of a game.
 const PLIES: u32 = 20;
@@ -109,10 +111,8 @@ fn load(
     let learner_stop = stop.clone();
     let learner = std::thread::spawn(move || serve(config, listener, &tokio, learner_stop));
     let client = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("tokio starts");
-    let settings = WorkerConfig { learner: format!("http://{address}"), ..WorkerConfig::default() };
-    let settings = settings.check(None).expect("the settings are possible");
     let load = LoadSettings { batch_leaves, warm_up_batches: 2, batches, plies: PLIES, seed: 1 };
-    let report = client.block_on(worker::load::run(&settings, load)).expect("the learner answers");
+    let report = client.block_on(load_generator::run(&format!("http://{address}"), load));
     drop(client);
     stop.cancel();
     learner.join().expect("the learner ends well");

@@ -4,14 +4,15 @@
 //! Bar: 400 bytes a leaf both ways together.
 
 mod instant_learner;
+mod load_generator;
 
 use divan::Bencher;
 use divan::counter::ItemsCount;
 use instant_learner::{InstantLearner, SIMULATION_COUNT};
+use load_generator::LoadSettings;
 use proto::WorkerKind;
 use tokio_util::sync::CancellationToken;
 use worker::WorkerConfig;
-use worker::load::LoadSettings;
 
 fn main() {
     divan::main();
@@ -23,11 +24,12 @@ const LOAD_BATCHES: usize = 200;
 #[divan::bench(args = [16, 64, 256, 1024], sample_count = 5, sample_size = 1)]
 fn stream(bencher: Bencher, batch_leaves: usize) {
     let learner = InstantLearner::start(u64::MAX);
-    let settings = learner.config().check(None).expect("settings");
+    let address = learner.config().learner;
     let load = LoadSettings { batch_leaves, warm_up_batches: 10, batches: LOAD_BATCHES, plies: 20, seed: 1 };
     bencher.counter(ItemsCount::new(batch_leaves * LOAD_BATCHES)).bench_local(|| {
-        let report = learner.runtime.block_on(worker::load::run(&settings, load)).expect("load");
+        let report = learner.runtime.block_on(load_generator::run(&address, load));
         assert_eq!(report.leaf_count as usize, batch_leaves * LOAD_BATCHES);
+        assert!(report.leaves_per_second() > 0.0, "{report:?}");
         assert!(report.bytes_per_leaf <= 400.0 * (report.moves_per_leaf / 60.0).max(1.0), "{report:?}");
         report
     });

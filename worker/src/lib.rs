@@ -20,7 +20,6 @@ mod leaf_batcher;
 mod learner_connection;
 mod leased_game;
 mod leases;
-pub mod load;
 mod log_throttle;
 mod ply_reports;
 pub mod program;

@@ -1,6 +1,8 @@
 //! A whole worker against a learner that serves tic-tac-toe, dies, comes back, and sends invalid answers.
 
 mod common;
+#[path = "../benches/load_generator/mod.rs"]
+mod load_generator;
 
 use common::{Disk, FakeLearner, Rubbish, State};
 use proto::{GameKind, WorkerKind};
@@ -215,8 +217,8 @@ async fn a_wrong_version_ends_the_worker_with_the_learners_words() {
 async fn the_load_generator_counts_leaves_and_bytes() {
     let disk = Disk::new(State::default());
     let learner = FakeLearner::start(&disk);
-    let load = worker::load::LoadSettings { batch_leaves: 64, warm_up_batches: 3, batches: 10, plies: 4, seed: 1 };
-    let report = worker::load::run(&learner.settings(), load).await.expect("load");
+    let load = load_generator::LoadSettings { batch_leaves: 64, warm_up_batches: 3, batches: 10, plies: 4, seed: 1 };
+    let report = load_generator::run(&learner.config().learner, load).await;
     assert_eq!(report.leaf_count, 640);
     assert!(report.bytes_per_leaf > 4.0 && report.bytes_per_leaf < 60.0, "{report:?}");
     assert!((1.0..=9.0).contains(&report.moves_per_leaf), "{report:?}");

@@ -1,23 +1,26 @@
-//! A load generator: sends leaves as fast as the learner takes them, and counts.
+//! A load generator for benchmarks: sends leaves as fast as the learner takes them, and counts the answers.
 
 use std::time::{Duration, Instant};
 
 use prost::Message;
-use proto::{LeafBatch, WorkerKind};
+use proto::inference_client::InferenceClient;
+use proto::workers_client::WorkersClient;
+use proto::{JoinReply, JoinRequest, LeafBatch, WorkerKind};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
+use runtime::limits::{Address, MESSAGE_BYTES_MAX};
 use shared::encoding::Encoding;
 use shared::game::Game;
 use shared::game::catalog::GameVisitor;
-use shared::wire::{LeafBatchBuilder, WireError, game_spec_from_proto};
+use shared::wire::{LeafBatchBuilder, game_spec_from_proto};
 use tokio::sync::mpsc;
 use tokio_stream::wrappers::ReceiverStream;
+use tonic::transport::Channel;
 
-use crate::backoff::Backoff;
-use crate::learner_connection::{LearnerConnection, LearnerSessionError, WorkerError, WorkerIdentity, causes, join};
-use crate::worker_settings::WorkerSettings;
+/// Longest wait for the answer to a batch.
+const ANSWER_WAIT_MAX: Duration = Duration::from_secs(120);
 
-/// What is sent.
+/// The load.
 #[derive(Debug, Clone, Copy)]
 pub struct LoadSettings {
     /// Leaves in each batch.
@@ -32,12 +35,12 @@ pub struct LoadSettings {
     pub seed: u64,
 }
 
-/// What came of it.
+/// What was measured.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LoadReport {
     /// Leaves counted.
     pub leaf_count: u64,
-    /// Time from the first counted answer's predecessor to the last answer.
+    /// Time from the last answer of the warm-up to the last answer.
     pub time: Duration,
     /// Mean legal moves of a leaf.
     pub moves_per_leaf: f64,
@@ -53,83 +56,78 @@ impl LoadReport {
     }
 }
 
-/// Why a load cannot be measured.
-#[derive(Debug, thiserror::Error)]
-pub enum LoadError {
-    /// The learner cannot be joined.
-    #[error(transparent)]
-    Join(#[from] WorkerError),
-    /// The stream broke.
-    #[error("evaluation stream: {0}")]
-    Stream(String),
-    /// The leaves cannot be sent, or the answers are none.
-    #[error(transparent)]
-    Wire(#[from] WireError),
-}
-
-/// Joins the learner and sends it batches of positions of random games, as many at once as it allows.
+/// Joins the learner at `address` and sends it batches of positions of random games, as many at once as it allows.
 ///
-/// # Errors
-/// [`LoadError`] if the learner refuses, leaves the stream, or gives answers that are none.
-pub async fn run(settings: &WorkerSettings, load: LoadSettings) -> Result<LoadReport, LoadError> {
-    let mut backoff = Backoff::new(settings.reconnect_wait_max);
-    let connection = join(settings, &WorkerIdentity::new(WorkerKind::Actor), &mut backoff).await?;
-    let spec = game_spec_from_proto(connection.join.game.as_ref().ok_or(WireError::Missing("game"))?)?;
-    let batch = spec.visit(Positions(load)).map_err(WireError::from)??;
-    measure(&connection, &batch, load, settings.evaluation_timeout).await
+/// # Panics
+/// If the learner refuses, ends the stream, or sends an invalid answer.
+pub async fn run(address: &str, load: LoadSettings) -> LoadReport {
+    let address: Address = address.parse().expect("an address");
+    let channel = address.endpoint().connect().await.expect("the learner listens");
+    let join = join(channel.clone()).await;
+    let spec = game_spec_from_proto(join.game.as_ref().expect("a game")).expect("a known game");
+    let batch = spec.visit(Positions(load)).expect("a valid game");
+    measure(channel, join.batches_in_flight_max as usize, &batch, load).await
 }
 
-async fn measure(
-    connection: &LearnerConnection,
-    batch: &LeafBatch,
-    load: LoadSettings,
-    deadline: Duration,
-) -> Result<LoadReport, LoadError> {
-    let credits = (connection.join.batches_in_flight_max as usize).clamp(1, 1024);
+async fn join(channel: Channel) -> JoinReply {
+    let request = JoinRequest {
+        protocol_version: proto::PROTOCOL_VERSION,
+        domain_version: shared::DOMAIN_VERSION,
+        worker_id: format!("load-{:016x}", rand::random::<u64>()),
+        kind: WorkerKind::Actor.into(),
+        program_version: env!("CARGO_PKG_VERSION").into(),
+    };
+    WorkersClient::new(channel).join(request).await.expect("the learner accepts").into_inner()
+}
+
+async fn measure(channel: Channel, credits: usize, batch: &LeafBatch, load: LoadSettings) -> LoadReport {
+    let credits = credits.clamp(1, 1024);
     let (outgoing, stream) = mpsc::channel(credits);
     let (move_count, leaf_count) = (batch.policy_indices.len() / 2, batch.move_counts.len());
     let total = load.warm_up_batches + load.batches;
     let mut sent = 0;
     for _ in 0..credits.min(total) {
-        send(&outgoing, batch, &mut sent).await?;
+        send(&outgoing, batch, &mut sent).await;
     }
-    let opened = connection.inference.clone().evaluate_leaves(ReceiverStream::new(stream)).await;
-    let mut answers = opened.map_err(|status| LoadError::Stream(status.message().into()))?.into_inner();
+    let mut inference = InferenceClient::new(channel)
+        .max_decoding_message_size(MESSAGE_BYTES_MAX)
+        .max_encoding_message_size(MESSAGE_BYTES_MAX);
+    let opened = inference.evaluate_leaves(ReceiverStream::new(stream)).await;
+    let mut answers = opened.expect("the learner opens the stream").into_inner();
     let (mut priors, mut values) = (vec![], vec![]);
     let (mut started, mut answer_bytes) = (Instant::now(), 0);
     for received in 0..total {
         if received == load.warm_up_batches {
             started = Instant::now();
         }
-        let answer = tokio::time::timeout(deadline, answers.message()).await;
-        let answer = answer.map_err(|_| LoadError::Stream("no answer in time".into()))?;
-        let answer = answer.map_err(|status| LoadError::Stream(status.message().into()))?;
-        let answer = answer.ok_or_else(|| LoadError::Stream(causes(&LearnerSessionError::StreamClosed)))?;
+        let answer = tokio::time::timeout(ANSWER_WAIT_MAX, answers.message()).await.expect("an answer in time");
+        let answer = answer.expect("the stream goes on").expect("the learner keeps the stream open");
         answer_bytes = answer.encoded_len();
-        shared::wire::read_evaluations(&answer, move_count, leaf_count, &mut priors, &mut values)?;
+        shared::wire::read_evaluations(&answer, move_count, leaf_count, &mut priors, &mut values)
+            .expect("a valid answer");
         if sent < total {
-            send(&outgoing, batch, &mut sent).await?;
+            send(&outgoing, batch, &mut sent).await;
         }
     }
-    Ok(LoadReport {
+    LoadReport {
         leaf_count: (load.batches * leaf_count) as u64,
         time: started.elapsed(),
         moves_per_leaf: move_count as f64 / leaf_count as f64,
         bytes_per_leaf: (batch.encoded_len() + answer_bytes) as f64 / leaf_count as f64,
-    })
+    }
 }
 
-async fn send(outgoing: &mpsc::Sender<LeafBatch>, batch: &LeafBatch, sent: &mut usize) -> Result<(), LoadError> {
+async fn send(outgoing: &mpsc::Sender<LeafBatch>, batch: &LeafBatch, sent: &mut usize) {
     let message = LeafBatch { batch_id: *sent as u64, ..batch.clone() };
     *sent += 1;
-    outgoing.send(message).await.map_err(|_| LoadError::Stream("closed".into()))
+    outgoing.send(message).await.expect("the stream is open");
 }
 
 /// Makes one batch of positions of random games.
 struct Positions(LoadSettings);
 
 impl GameVisitor for Positions {
-    type Output = Result<LeafBatch, WireError>;
+    type Output = LeafBatch;
 
     fn visit<E: Encoding>(self, encoding: E) -> Self::Output {
         let mut random = Pcg64Mcg::seed_from_u64(self.0.seed);
@@ -141,9 +139,9 @@ impl GameVisitor for Positions {
             policy_indices.clear();
             encoding.pack(&position, &mut packed);
             encoding.policy_indices(&position, &moves, &mut policy_indices);
-            builder.push(&packed, &policy_indices)?;
+            builder.push(&packed, &policy_indices).expect("the leaf fits");
         }
-        Ok(builder.finish(0, 0))
+        builder.finish(0, 0)
     }
 }
 
