@@ -14,10 +14,13 @@ const ITERATIONS: &str = "8";
 fn tic_tac_toe_is_learned_to_perfection() {
     let mut system = System::new(&[]);
     let learner = system.start_learner(&["--iterations", ITERATIONS]);
-    let actor = system.start_worker("actor");
-    let evaluator = system.start_worker("evaluator");
+    let mut actor = system.start_worker("actor");
+    let mut evaluator = system.start_worker("evaluator");
     let (status, log) = learner.wait_for_end();
     assert!(status.success(), "the learner ended with {status}:\n{}", log.join("\n"));
+    for worker in [&mut actor, &mut evaluator] {
+        worker.wait_for("the learner has stopped; waiting for it");
+    }
     drop((actor, evaluator));
 
     let look = system.look();

@@ -177,5 +177,5 @@ async fn next(answers: &mut Option<tonic::Streaming<EvaluationBatch>>) -> Result
 }
 
 fn call_error(status: tonic::Status) -> LearnerSessionError {
-    LearnerSessionError::Call { call: "evaluate leaves", status: Box::new(status) }
+    LearnerSessionError::of_status("evaluate leaves", status)
 }

@@ -1,14 +1,15 @@
 //! Connecting to the learner and joining it, as often as needed.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use proto::inference_client::InferenceClient;
 use proto::workers_client::WorkersClient;
 use proto::{JoinReply, JoinRequest, WorkerKind};
 use runtime::auth::ClientAuth;
+use runtime::exit::one_line;
 use runtime::limits::MESSAGE_BYTES_MAX;
 use shared::setting::SettingError;
-use shared::wire::WireError;
+use shared::wire::{LEARNER_STOPPING, WireError};
 use tonic::service::interceptor::InterceptedService;
 use tonic::transport::Channel;
 use tonic::{Code, Status};
@@ -18,7 +19,8 @@ use crate::backoff::Backoff;
 use crate::log_throttle::LogThrottle;
 use crate::worker_settings::WorkerSettings;
 
-pub(crate) use runtime::exit::one_line as causes;
+/// A learner that does not answer for so long is worth a warning; one that is starting, or being restarted, is not.
+const WAIT_WITHOUT_WARNING: Duration = Duration::from_secs(10);
 
 /// A channel on which each call shows the token.
 pub(crate) type AuthChannel = InterceptedService<Channel, ClientAuth>;
@@ -60,6 +62,8 @@ pub(crate) enum LearnerSessionError {
     Deadline { call: &'static str, seconds: u64 },
     #[error("the learner closed the evaluation stream")]
     StreamClosed,
+    #[error("{LEARNER_STOPPING}")]
+    LearnerStopping,
     #[error("unusable answer: {0}")]
     Unusable(String),
     #[error(transparent)]
@@ -68,6 +72,17 @@ pub(crate) enum LearnerSessionError {
 
 fn describe(status: &Status) -> String {
     if status.message().is_empty() { status.code().to_string() } else { status.message().into() }
+}
+
+impl LearnerSessionError {
+    /// Returns the error for the status of a call or stream.
+    pub(crate) fn of_status(call: &'static str, status: Status) -> Self {
+        if status.code() == Code::Unavailable && status.message() == LEARNER_STOPPING {
+            Self::LearnerStopping
+        } else {
+            Self::Call { call, status: Box::new(status) }
+        }
+    }
 }
 
 /// A learner that was joined.
@@ -94,7 +109,7 @@ impl WorkerIdentity {
     }
 }
 
-/// Joins the learner; tries again until it answers.
+/// Joins the learner; tries again until it answers. Warns only after [`WAIT_WITHOUT_WARNING`].
 ///
 /// # Errors
 /// [`WorkerError::Refused`] if the learner refuses this worker.
@@ -103,7 +118,7 @@ pub(crate) async fn join(
     identity: &WorkerIdentity,
     backoff: &mut Backoff,
 ) -> Result<LearnerConnection, WorkerError> {
-    let mut throttle = LogThrottle::new(settings.progress_interval);
+    let mut failure_log = JoinFailureLog::new(Instant::now(), settings.progress_interval);
     loop {
         match join_once(settings, identity).await {
             Ok(connection) => {
@@ -114,11 +129,45 @@ pub(crate) async fn join(
                 return Err(WorkerError::Refused { learner: settings.learner.to_string(), reason: describe(&status) });
             }
             Err(error) => {
-                if throttle.is_due(Instant::now()) {
-                    warn!(learner = %settings.learner, cause = causes(&error), "waiting for the learner");
+                let (learner, cause) = (&settings.learner, one_line(&error));
+                match failure_log.due_line(Instant::now()) {
+                    DueLine::Warning => warn!(%learner, cause, "waiting for the learner"),
+                    DueLine::Info => info!(%learner, cause, "waiting for the learner"),
+                    DueLine::None => {}
                 }
                 tokio::time::sleep(backoff.pause()).await;
             }
+        }
+    }
+}
+
+/// How a failed attempt to join is logged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum DueLine {
+    None,
+    Info,
+    Warning,
+}
+
+/// Chooses how failed attempts to join are logged: quietly at first, as warnings after [`WAIT_WITHOUT_WARNING`].
+struct JoinFailureLog {
+    began_at: Instant,
+    infos: LogThrottle,
+    warnings: LogThrottle,
+}
+
+impl JoinFailureLog {
+    fn new(began_at: Instant, interval: Duration) -> Self {
+        Self { began_at, infos: LogThrottle::new(interval), warnings: LogThrottle::new(interval) }
+    }
+
+    fn due_line(&mut self, now: Instant) -> DueLine {
+        if now.duration_since(self.began_at) < WAIT_WITHOUT_WARNING {
+            if self.infos.is_due(now) { DueLine::Info } else { DueLine::None }
+        } else if self.warnings.is_due(now) {
+            DueLine::Warning
+        } else {
+            DueLine::None
         }
     }
 }
@@ -134,7 +183,7 @@ pub(crate) async fn with_deadline<T>(
 ) -> Result<T, LearnerSessionError> {
     match tokio::time::timeout(settings.request_timeout, answer).await {
         Ok(Ok(response)) => Ok(response.into_inner()),
-        Ok(Err(status)) => Err(LearnerSessionError::Call { call, status: Box::new(status) }),
+        Ok(Err(status)) => Err(LearnerSessionError::of_status(call, status)),
         Err(_) => Err(LearnerSessionError::Deadline { call, seconds: settings.request_timeout.as_secs() }),
     }
 }
@@ -176,4 +225,18 @@ fn is_refusal(code: Code) -> bool {
             | Code::Unauthenticated
             | Code::Unimplemented
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_learner_that_stays_away_is_worth_a_warning() {
+        let start = Instant::now();
+        let mut log = JoinFailureLog::new(start, Duration::from_secs(10));
+        let lines = [0, 1, 9, 10, 11, 19, 20].map(|second| log.due_line(start + Duration::from_secs(second)));
+        use DueLine::{Info, None, Warning};
+        assert_eq!(lines, [Info, None, None, Warning, None, None, Warning]);
+    }
 }

@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 use std::thread::JoinHandle;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use proto::{GameSpec, WorkerKind};
+use runtime::exit::one_line;
 use shared::encoding::Encoding;
 use shared::game::catalog::GameVisitor;
 use shared::wire::{BATCH_LEAF_COUNT_MAX, game_spec_from_proto};
@@ -19,13 +20,14 @@ use crate::evaluation_stream::EvaluationStream;
 use crate::game_thread::GameThread;
 use crate::held_leases::HeldLeases;
 use crate::leaf_batcher::{LeafBatcher, LeafBatcherSettings};
-use crate::learner_connection::{
-    LearnerConnection, LearnerSessionError, WorkerError, WorkerIdentity, causes, join, join_once,
-};
+use crate::learner_connection::{LearnerConnection, LearnerSessionError, WorkerError, WorkerIdentity, join, join_once};
 use crate::leases::Leasing;
 use crate::ply_reports::PlyReporter;
 use crate::renewals;
 use crate::worker_settings::WorkerSettings;
+
+/// How long the evaluation stream may take to say that the learner is stopping, after another call has failed.
+const STOP_NOTICE_WAIT: Duration = Duration::from_millis(250);
 
 /// Plays games of the learner until `shutdown` is cancelled, then drains and returns what was done. A learner that
 /// cannot be reached is waited for.
@@ -137,7 +139,10 @@ impl Worker {
             if began_at.elapsed() > self.settings.reconnect_wait_max {
                 backoff.reset();
             }
-            warn!(cause = causes(&error), "session with the learner lost; keeping its games");
+            match error {
+                LearnerSessionError::LearnerStopping => info!("the learner has stopped; waiting for it"),
+                error => warn!(cause = one_line(&error), "session with the learner lost; keeping its games"),
+            }
             tokio::time::sleep(backoff.pause()).await;
             connection = match join(&self.settings, &self.identity, backoff).await {
                 Ok(connection) if connection.join.game == self.game => connection,
@@ -155,13 +160,20 @@ impl Worker {
             return Ok(error);
         }
         let SessionTasks { evaluations, leasing } = tasks.as_mut().expect("sessions are held before the worker stops");
-        Ok(tokio::select! {
-            error = evaluations.serve(connection, settings) => error,
+        let evaluating = evaluations.serve(connection, settings);
+        tokio::pin!(evaluating);
+        let error = tokio::select! {
+            error = &mut evaluating => return Ok(error),
             error = reports.serve(connection, settings) => error,
             error = leasing.serve(connection, settings) => error,
             error = renewals::serve(state, connection, settings) => error,
             Some(thread) = ended_threads.recv() => return Err(WorkerError::ThreadEnded(thread)),
-        })
+        };
+        // The evaluation stream says when the learner is stopping; another call may fail a moment before.
+        match tokio::time::timeout(STOP_NOTICE_WAIT, evaluating).await {
+            Ok(stopping @ LearnerSessionError::LearnerStopping) => Ok(stopping),
+            _ => Ok(error),
+        }
     }
 
     /// Stops the threads and reports the last plies, within `drain_timeout`.
@@ -201,8 +213,8 @@ impl Worker {
             match connection {
                 Ok(connection) if self.reports.drain(&connection, &self.settings).await.is_ok() => return,
                 Err(error @ LearnerSessionError::Connect(_)) => {
-                    return warn!(
-                        cause = causes(&error),
+                    return info!(
+                        cause = one_line(&error),
                         "the learner is gone; the last plies are not reported and will be played again"
                     );
                 }

@@ -1,5 +1,6 @@
 //! The evaluation stream: batches of leaves in, evaluations out.
 
+use shared::wire::LEARNER_STOPPING;
 use tokio::sync::mpsc;
 use tokio_stream::wrappers::ReceiverStream;
 use tokio_stream::{Stream, StreamExt};
@@ -14,7 +15,7 @@ pub struct InferenceService {
     inference: InferenceHandle,
     /// Batches that one stream may have unanswered; more are not read before answers have left.
     batches_in_flight_max: usize,
-    /// Ends the streams: workers come back when the learner does.
+    /// Ends the streams with a status that says so: workers come back when the learner does.
     stop: CancellationToken,
 }
 
@@ -37,8 +38,21 @@ impl proto::inference_server::Inference for InferenceService {
         let (answers, receiver) = mpsc::channel(self.batches_in_flight_max);
         let reading = read_batches(request.into_inner(), self.inference.clone(), answers);
         tokio::spawn(self.stop.clone().run_until_cancelled_owned(reading));
-        Ok(Response::new(Box::pin(ReceiverStream::new(receiver).map(Ok))))
+        Ok(Response::new(Box::pin(answers_until_stop(receiver, self.stop.clone()))))
     }
+}
+
+/// Returns the answers as they come; at a stop, an end that tells the worker of it.
+fn answers_until_stop(
+    answers: mpsc::Receiver<proto::EvaluationBatch>,
+    stop: CancellationToken,
+) -> impl Stream<Item = Result<proto::EvaluationBatch, Status>> {
+    let stopping = || Some(Err(Status::unavailable(LEARNER_STOPPING)));
+    let at_stop = tokio_stream::once(stop.clone()).then(CancellationToken::cancelled_owned).map(move |()| stopping());
+    // The reading task ends at a stop too, and with it the answers: whichever is seen first.
+    let at_end = tokio_stream::once(stop).map(move |stop| if stop.is_cancelled() { stopping() } else { None });
+    let answers = ReceiverStream::new(answers).map(|answer| Some(Ok(answer))).chain(at_end);
+    answers.merge(at_stop).map_while(|answer| answer)
 }
 
 /// Hands batches in until the worker or the inference thread is gone. Reads one only once there is room for its answer.

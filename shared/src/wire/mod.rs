@@ -18,6 +18,8 @@ pub use spec::{game_spec_from_proto, game_spec_to_proto};
 use crate::record::PolicyTargetError;
 use crate::setting::SettingError;
 
+/// Message of the status `Unavailable` that ends the evaluation streams of a learner that is stopping.
+pub const LEARNER_STOPPING: &str = "the learner is stopping";
 /// Most leaves a batch may hold.
 pub const BATCH_LEAF_COUNT_MAX: usize = 16_384;
 /// Most bytes a packed position may take.

@@ -17,6 +17,7 @@ use shared::game::tictactoe::TicTacToe;
 use shared::game::{Game, Outcome};
 use shared::search::SearchSettings;
 use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
 use worker::{WorkerConfig, WorkerSettings};
 
 /// How an answer may be wrong.
@@ -175,6 +176,8 @@ impl Disk {
 pub struct FakeLearner {
     pub address: SocketAddr,
     runtime: Option<tokio::runtime::Runtime>,
+    stop: CancellationToken,
+    serving: tokio::task::JoinHandle<()>,
 }
 
 impl FakeLearner {
@@ -189,13 +192,20 @@ impl FakeLearner {
         let listener = runtime.block_on_in_thread(address);
         let address = listener.local_addr().unwrap();
         let auth = ServerAuth::new(disk.lock().token.as_ref());
-        let services = services::Services(disk.clone());
+        let stop = CancellationToken::new();
+        let services = services::Services { disk: disk.clone(), stop: stop.clone() };
         let serving = limits::server()
             .add_service(WorkersServer::with_interceptor(services.clone(), auth.clone()))
             .add_service(InferenceServer::with_interceptor(services, auth))
-            .serve_with_incoming(limits::incoming(listener));
-        runtime.spawn(serving);
-        Self { address, runtime: Some(runtime) }
+            .serve_with_incoming_shutdown(limits::incoming(listener), stop.clone().cancelled_owned());
+        let serving = runtime.spawn(async move { serving.await.unwrap() });
+        Self { address, runtime: Some(runtime), stop, serving }
+    }
+
+    /// Ends as the real learner does after its last iteration: streams end with a status that says so.
+    pub async fn stop(mut self) {
+        self.stop.cancel();
+        (&mut self.serving).await.unwrap();
     }
 
     pub fn settings(&self) -> WorkerSettings {
@@ -203,14 +213,19 @@ impl FakeLearner {
     }
 
     pub fn config(&self) -> WorkerConfig {
-        WorkerConfig {
-            learner: format!("http://{}", self.address),
-            threads: 2,
-            games_per_thread: 8,
-            cache_bytes: 1 << 20,
-            reconnect_wait_max: Duration::from_millis(20),
-            ..WorkerConfig::default()
-        }
+        config(self.address)
+    }
+}
+
+/// Returns the settings of a worker for the learner at `address`.
+pub fn config(address: SocketAddr) -> WorkerConfig {
+    WorkerConfig {
+        learner: format!("http://{address}"),
+        threads: 2,
+        games_per_thread: 8,
+        cache_bytes: 1 << 20,
+        reconnect_wait_max: Duration::from_millis(20),
+        ..WorkerConfig::default()
     }
 }
 

@@ -9,21 +9,28 @@ use proto::{
     EvaluationBatch, GameSpec, JoinReply, JoinRequest, LeafBatch, Lease, LeaseGamesReply, LeaseGamesRequest, Ply,
     PlyStatus, RenewLeasesReply, RenewLeasesRequest, ReportPliesReply, ReportPliesRequest, TicTacToeSpec,
 };
-use shared::wire::{EvaluationHeader, ply_from_proto, read_leaf_batch, search_settings_to_proto, write_evaluations};
+use shared::wire::{
+    EvaluationHeader, LEARNER_STOPPING, ply_from_proto, read_leaf_batch, search_settings_to_proto, write_evaluations,
+};
 use tokio_stream::wrappers::ReceiverStream;
 use tokio_stream::{Stream, StreamExt};
+use tokio_util::sync::CancellationToken;
 use tonic::{Request, Response, Status, Streaming};
 
 use super::{Disk, Rubbish, State};
 
 #[derive(Clone)]
-pub struct Services(pub Disk);
+pub struct Services {
+    pub disk: Disk,
+    /// Ends the evaluation streams.
+    pub stop: CancellationToken,
+}
 
 #[tonic::async_trait]
 impl Workers for Services {
     async fn join(&self, request: Request<JoinRequest>) -> Result<Response<JoinReply>, Status> {
         let request = request.into_inner();
-        self.0.change(|state| {
+        self.disk.change(|state| {
             if request.domain_version != state.domain_version {
                 return Err(Status::failed_precondition(format!(
                     "rules of version {}, the learner's are {}: take the same release",
@@ -44,14 +51,14 @@ impl Workers for Services {
 
     async fn lease_games(&self, request: Request<LeaseGamesRequest>) -> Result<Response<LeaseGamesReply>, Status> {
         let LeaseGamesRequest { worker_id, game_count } = request.into_inner();
-        let leases = self.0.change(|state| lease(state, &worker_id, game_count as usize));
+        let leases = self.disk.change(|state| lease(state, &worker_id, game_count as usize));
         let reply = LeaseGamesReply { leases, waiting_for: "a test".into(), retry_after_ms: 5 };
         Ok(Response::new(reply))
     }
 
     async fn report_plies(&self, request: Request<ReportPliesRequest>) -> Result<Response<ReportPliesReply>, Status> {
         let ReportPliesRequest { worker_id, plies } = request.into_inner();
-        let (statuses, is_silent) = self.0.change(|state| {
+        let (statuses, is_silent) = self.disk.change(|state| {
             let statuses = plies.into_iter().map(|ply| store(state, &worker_id, ply)).collect();
             let is_silent = state.acknowledgements_left == Some(0);
             state.acknowledgements_left = state.acknowledgements_left.map(|left| left.saturating_sub(1));
@@ -65,7 +72,7 @@ impl Workers for Services {
 
     async fn renew_leases(&self, request: Request<RenewLeasesRequest>) -> Result<Response<RenewLeasesReply>, Status> {
         let RenewLeasesRequest { worker_id, game_ids } = request.into_inner();
-        let lost_game_ids = self.0.change(|state| {
+        let lost_game_ids = self.disk.change(|state| {
             state.renewals += 1;
             game_ids.into_iter().filter(|id| !hold(state, *id, &worker_id)).collect()
         });
@@ -146,14 +153,20 @@ impl Inference for Services {
     ) -> Result<Response<Self::EvaluateLeavesStream>, Status> {
         let mut batches = request.into_inner();
         let (answers, stream) = tokio::sync::mpsc::channel(4);
-        let disk = self.0.clone();
-        tokio::spawn(async move {
+        let (disk, stop) = (self.disk.clone(), self.stop.clone());
+        let last = answers.clone();
+        let answering = async move {
             while let Some(Ok(batch)) = batches.next().await {
                 disk.wait_for_voice().await;
                 let answer = disk.change(|state| answer(state, &batch));
                 if answers.send(Ok(answer)).await.is_err() {
                     return;
                 }
+            }
+        };
+        tokio::spawn(async move {
+            if stop.run_until_cancelled(answering).await.is_none() {
+                let _ = last.send(Err(Status::unavailable(LEARNER_STOPPING))).await;
             }
         });
         Ok(Response::new(Box::pin(ReceiverStream::new(stream))))
