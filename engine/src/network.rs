@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Mutex;
 
-use net::{DeviceChoice, InferenceNetwork, Network, NetworkOutput, NetworkShape, Precision};
+use net::{DeviceChoice, InferenceNetwork, NetError, NetworkFile, NetworkOutput, Precision};
 use runtime::logging;
 use shared::encoding::{Encoding, NetworkInput, Shown};
 use shared::game::Value;
@@ -25,37 +25,24 @@ struct Asking<'a, G: Shown> {
     policy_indices: Vec<u16>,
 }
 
-/// Why a network cannot play a game.
-#[derive(Debug, thiserror::Error)]
-#[error("network {file}: not one for {game}: {shape}")]
-struct OtherGame {
-    file: String,
-    game: &'static str,
-    shape: NetworkShape,
-}
-
 impl<G: Shown> NetworkEvaluator<G> {
-    /// Reads a network; its shape and how it sees the board are told by the file.
+    /// Reads a network. The file says how it is built and how it sees the board.
     ///
     /// # Errors
     /// One line that names the file, or the device.
     pub fn open(path: &Path, device: DeviceChoice) -> anyhow::Result<Self> {
-        let shape = Network::shape_of(path)?;
-        let other_game = || OtherGame { file: path.display().to_string(), game: G::NAME, shape };
-        let view = view_of::<G>(&shape).ok_or_else(other_game)?;
+        let file = NetworkFile::read(path)?;
+        let spec = file.spec()?;
+        let view = G::view_of(&spec.game).ok_or_else(|| NetError::OtherGame {
+            file: file.name().to_owned(),
+            found: spec.game.to_string(),
+            wanted: G::NAME.to_owned(),
+        })?;
         let device = net::open_device(device)?;
-        let network = Network::load(path, &shape, device)?;
-        let network = InferenceNetwork::new(&network, device, Precision::for_device(device), &[])?;
-        logging::print_line(&format!("playing network {} on {device}: {shape}", path.display()));
+        let network = InferenceNetwork::new(&file.load(device)?, device, Precision::for_device(device), &[])?;
+        logging::print_line(&format!("playing network {} on {device}: {spec}", path.display()));
         Ok(Self { network: Mutex::new(network), view })
     }
-}
-
-/// Returns how a network of this shape sees the game; `None` if it is one of another game.
-fn view_of<G: Shown>(shape: &NetworkShape) -> Option<G::View> {
-    let view = G::view(shape.planes, shape.policy_size)?;
-    let expected = NetworkShape::new(&G::default().encoding(view), shape.settings);
-    (*shape == expected).then_some(view)
 }
 
 impl<G: Shown> Evaluator<G> for NetworkEvaluator<G> {
@@ -91,14 +78,11 @@ impl<G: Shown> Answerer<G> for Asking<'_, G> {
 
 #[cfg(test)]
 mod tests {
-    use net::{Architecture, Device, NetworkSettings, PolicyHead, Trunk};
-    use shared::encoding::dama::{DamaEncoding, PolicyCoding};
-    use shared::encoding::hive::HiveEncoding;
-    use shared::encoding::tictactoe::TicTacToeEncoding;
-    use shared::game::Game;
+    use net::{Architecture, Device, Network, NetworkSettings, NetworkSpec, PolicyHead, Trunk};
+    use shared::encoding::dama::PolicyCoding;
+    use shared::game::catalog::GameSpec;
     use shared::game::dama::Dama;
     use shared::game::hive::Hive;
-    use shared::game::tictactoe::TicTacToe;
 
     use super::*;
     use crate::think::tests::simulations_of;
@@ -116,32 +100,35 @@ mod tests {
         NetworkEvaluator::<Hive>::open(path, DeviceChoice::Cpu).err().expect("refused").to_string()
     }
 
-    /// Writes a network of such a shape, reads it and lets it answer the leaves of a search.
-    fn check_search<E: Encoding<Game: Shown>>(encoding: &E, settings: NetworkSettings) -> <E::Game as Shown>::View {
+    fn save(path: &Path, game: &GameSpec, settings: NetworkSettings) {
+        let spec = NetworkSpec::new(game, settings).unwrap();
+        Network::random(&spec, Device::CPU, 7).unwrap().save(path).unwrap();
+    }
+
+    /// Writes a network that sees the board so, reads it and lets it answer the leaves of a search.
+    fn check_search<G: Shown>(view: G::View, settings: NetworkSettings) {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("network.safetensors");
-        Network::random(&NetworkShape::new(encoding, settings), Device::CPU, 7).unwrap().save(&path).unwrap();
-        let evaluator = NetworkEvaluator::<E::Game>::open(&path, DeviceChoice::Cpu).unwrap();
-        let game = E::Game::default();
+        let game = G::default();
+        save(&path, &game.spec(view), settings);
+        let evaluator = NetworkEvaluator::<G>::open(&path, DeviceChoice::Cpu).unwrap();
+        assert_eq!(evaluator.view, view);
         for threads in [1, 3] {
             assert_eq!(simulations_of(&game, game.initial_position(), &evaluator, (40, threads)), 40);
         }
-        evaluator.view
     }
 
     #[test]
     fn a_network_answers_the_leaves_of_a_search() {
         for (frame, policy_head) in [(16, PolicyHead::Spatial), (26, PolicyHead::Full)] {
-            let encoding = HiveEncoding::new(Hive::default(), frame);
-            assert_eq!(check_search(&encoding, NetworkSettings { policy_head, ..SETTINGS }), frame);
+            check_search::<Hive>(frame, NetworkSettings { policy_head, ..SETTINGS });
         }
         for (coding, trunk) in [(PolicyCoding::Lossless, Trunk::Frame), (PolicyCoding::From4, Trunk::Cells)] {
-            let encoding = DamaEncoding::new(Dama::default(), coding);
             for policy_head in [PolicyHead::Spatial, PolicyHead::Full] {
-                assert_eq!(check_search(&encoding, NetworkSettings { policy_head, trunk, ..SETTINGS }), coding);
+                check_search::<Dama>(coding, NetworkSettings { policy_head, trunk, ..SETTINGS });
             }
             let (architecture, policy_head) = (Architecture::DamaCnn, PolicyHead::Full);
-            assert_eq!(check_search(&encoding, NetworkSettings { architecture, policy_head, ..SETTINGS }), coding);
+            check_search::<Dama>(coding, NetworkSettings { architecture, policy_head, ..SETTINGS });
         }
     }
 
@@ -150,12 +137,15 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("file.safetensors");
         let name = path.display().to_string();
-        assert!(error_of(&path).starts_with(&format!("network {name}: cannot open it")), "{}", error_of(&path));
+        assert!(error_of(&path).starts_with(&format!("network {name}: cannot read it")), "{}", error_of(&path));
         std::fs::write(&path, "no network").unwrap();
         assert!(error_of(&path).starts_with(&format!("network {name}: ")), "{}", error_of(&path));
-        let shape = NetworkShape::new(&TicTacToeEncoding::new(TicTacToe), SETTINGS);
-        Network::random(&shape, Device::CPU, 7).unwrap().save(&path).unwrap();
-        let error = error_of(&path);
-        assert!(error.starts_with(&format!("network {name}: not one for Hive: 1 blocks of 8")), "{error}");
+        for (game, found) in [
+            (GameSpec::TicTacToe {}, "tic-tac-toe"),
+            (Dama::default().spec(PolicyCoding::Lossless), "Italian draughts (lossless)"),
+        ] {
+            save(&path, &game, SETTINGS);
+            assert_eq!(error_of(&path), format!("network {name}: plays {found}, this wants Hive"));
+        }
     }
 }

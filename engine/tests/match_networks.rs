@@ -4,14 +4,12 @@
 use std::path::Path;
 use std::process::{Command, Output};
 
-use net::{Architecture, Device, Network, NetworkSettings, NetworkShape, PolicyHead, Trunk};
-use shared::encoding::Encoding;
-use shared::encoding::dama::{DamaEncoding, PolicyCoding};
-use shared::encoding::hive::HiveEncoding;
-use shared::encoding::tictactoe::TicTacToeEncoding;
+use net::{Architecture, Device, Network, NetworkSettings, NetworkSpec, PolicyHead, Trunk};
+use shared::encoding::Shown;
+use shared::encoding::dama::PolicyCoding;
+use shared::game::catalog::GameSpec;
 use shared::game::dama::Dama;
 use shared::game::hive::Hive;
-use shared::game::tictactoe::TicTacToe;
 
 const SETTINGS: NetworkSettings = NetworkSettings {
     architecture: Architecture::Residual,
@@ -22,15 +20,15 @@ const SETTINGS: NetworkSettings = NetworkSettings {
     value_hidden: 8,
 };
 
-fn network_of<E: Encoding>(encoding: &E, path: &Path, seed: u64) -> String {
-    let shape = NetworkShape::new(encoding, SETTINGS);
-    let network = Network::random(&shape, Device::CPU, seed).expect("a network");
+fn network_of(game: &GameSpec, path: &Path, seed: u64) -> String {
+    let spec = NetworkSpec::new(game, SETTINGS).expect("such a network can be");
+    let network = Network::random(&spec, Device::CPU, seed).expect("a network");
     network.save(path).expect("the file is written");
     path.display().to_string()
 }
 
 fn network(path: &Path, seed: u64) -> String {
-    network_of(&HiveEncoding::new(Hive::default(), 16), path, seed)
+    network_of(&Hive::default().spec(16), path, seed)
 }
 
 fn play(arguments: &[&str]) -> Output {
@@ -67,9 +65,9 @@ fn networks_for_draughts_meet_whatever_policy_and_architecture_they_have() {
     let folder = tempfile::tempdir().unwrap();
     let file = |name: &str, coding, architecture, policy_head| {
         let path = folder.path().join(name);
-        let encoding = DamaEncoding::new(Dama::default(), coding);
         let settings = NetworkSettings { architecture, policy_head, ..SETTINGS };
-        let network = Network::random(&NetworkShape::new(&encoding, settings), Device::CPU, 1).expect("a network");
+        let spec = NetworkSpec::new(&Dama::default().spec(coding), settings).expect("such a network can be");
+        let network = Network::random(&spec, Device::CPU, 1).expect("a network");
         network.save(&path).expect("the file is written");
         path.display().to_string()
     };
@@ -101,14 +99,16 @@ fn networks_for_draughts_meet_whatever_policy_and_architecture_they_have() {
 fn a_file_that_is_no_network_for_the_game_ends_the_match_with_one_line() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("other.safetensors");
-    let file = network_of(&TicTacToeEncoding::new(TicTacToe), &path, 1);
+    let file = network_of(&GameSpec::TicTacToe {}, &path, 1);
     let output = play(&[&file, "random"]);
     assert_eq!(output.status.code(), Some(1));
     assert!(last_line(&output).contains(&format!("network {file}: not one for Hive")), "{}", last_line(&output));
     let hive = network(&folder.path().join("hive.safetensors"), 1);
     let output = play(&[&hive, "random", "--game", "dama"]);
-    let expected =
-        format!("alveare: network {hive}: not one for Italian draughts but for Base+MLP: --game says what is played");
+    let expected = format!(
+        "alveare: network {hive}: not one for Italian draughts but for Hive Base+MLP (frame 16): --game says what is \
+         played"
+    );
     assert_eq!((output.status.code(), last_line(&output)), (Some(1), expected));
     std::fs::write(&path, "no network").unwrap();
     let output = play(&["random", &file]);

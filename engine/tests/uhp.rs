@@ -148,15 +148,17 @@ fn a_network_that_cannot_be_played_is_one_line() {
 #[cfg(feature = "network")]
 #[test]
 fn a_network_is_played() {
-    use net::{Architecture, Device, Network, NetworkSettings, NetworkShape, PolicyHead, Trunk};
-    use shared::encoding::hive::HiveEncoding;
+    use net::{Architecture, Device, Network, NetworkSettings, NetworkSpec, PolicyHead, Trunk};
+    use shared::game::catalog::GameSpec;
+    use shared::game::hive::HiveRules;
 
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("generation 0.safetensors");
     let (architecture, trunk, policy_head) = (Architecture::Residual, Trunk::Cells, PolicyHead::Spatial);
     let settings = NetworkSettings { architecture, blocks: 1, filters: 8, trunk, policy_head, value_hidden: 8 };
-    let encoding = HiveEncoding::new(shared::game::hive::Hive::default(), 12);
-    let network = Network::random(&NetworkShape::new(&encoding, settings), Device::CPU, 3).expect("a network");
+    let game = GameSpec::Hive { rules: HiveRules::default(), frame: 12 };
+    let spec = NetworkSpec::new(&game, settings).expect("such a network can be");
+    let network = Network::random(&spec, Device::CPU, 3).expect("a network");
     network.save(&path).expect("a file");
     let mut program = program();
     program.arg("--network").arg(&path).args(["--device", "cpu"]).stderr(Stdio::piped());
@@ -169,7 +171,8 @@ fn a_network_is_played() {
     assert_eq!(text.lines().filter(|line| *line == "ok").count(), 4, "{text}");
     assert!(!text.contains("err"), "{text}");
     assert!(
-        errors.contains("on cpu: 1 blocks of 8 on active cells") && errors.contains(" 40 simulations (0 kept)"),
+        errors.contains("on cpu: Hive Base+MLP (frame 12): 1 blocks of 8 on active cells")
+            && errors.contains(" 40 simulations (0 kept)"),
         "{errors}"
     );
 }

@@ -14,7 +14,7 @@ use learner::config::{LearnerConfig, LearnerSettings};
 use learner::inference::{Evaluator, NetworkOutput};
 use learner::run::{run, run_with};
 use load_generator::{LoadReport, LoadSettings};
-use net::{Device, InferenceNetwork, Network, NetworkShape, Precision};
+use net::{Device, InferenceNetwork, Network, NetworkSpec, Precision};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 use runtime::layers::Sources;
@@ -122,9 +122,10 @@ fn load(
 /// Returns leaves/s of the network called in a loop.
 fn in_process(config: &LearnerConfig, network: &Path, batch_count: usize) -> f64 {
     let leaf_count = config.inference.batch_leaves_max as usize;
-    let Prepared { input, shape } = config.game.visit(Prepare(config, leaf_count)).expect("the game is possible");
+    let input = config.game.visit(Prepare(leaf_count)).expect("the game is possible");
+    let spec = NetworkSpec::new(&config.game, config.network).expect("the preset's network is possible");
     net::set_threads(config.inference.threads.max(1));
-    let network = Network::load(network, &shape, Device::CPU).expect("the learner wrote it");
+    let network = Network::load(network, &spec, Device::CPU).expect("the learner wrote it");
     let mut network =
         InferenceNetwork::new(&network, Device::CPU, Precision::for_device(Device::CPU), &[]).expect("it fits");
     let mut output = NetworkOutput::default();
@@ -138,21 +139,16 @@ fn in_process(config: &LearnerConfig, network: &Path, batch_count: usize) -> f64
 }
 
 /// Positions of random games, as a network reads them.
-struct Prepare<'a>(&'a LearnerConfig, usize);
+struct Prepare(usize);
 
-struct Prepared {
-    input: NetworkInput,
-    shape: NetworkShape,
-}
+impl GameVisitor for Prepare {
+    type Output = NetworkInput;
 
-impl GameVisitor for Prepare<'_> {
-    type Output = Prepared;
-
-    fn visit<E: Encoding>(self, encoding: E) -> Prepared {
+    fn visit<E: Encoding>(self, encoding: E) -> NetworkInput {
         let mut random = Pcg64::seed_from_u64(1);
         let mut input = NetworkInput::default();
         let (mut moves, mut policy_indices) = (Vec::new(), Vec::new());
-        while input.len() < self.1 {
+        while input.len() < self.0 {
             let mut position = encoding.game().initial_position();
             for _ in 0..PLIES {
                 if encoding.game().outcome(&position).is_some() {
@@ -171,6 +167,6 @@ impl GameVisitor for Prepare<'_> {
             encoding.policy_indices(&position, &moves, &mut policy_indices);
             input.push(&encoding, &position, &policy_indices).expect("legal moves have cells");
         }
-        Prepared { input, shape: NetworkShape::new(&encoding, self.0.network) }
+        input
     }
 }

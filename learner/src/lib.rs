@@ -12,7 +12,6 @@ pub mod files;
 pub mod games;
 pub mod inference;
 pub mod inquire;
-pub mod known_network;
 mod lock;
 mod pipeline;
 pub mod presets;

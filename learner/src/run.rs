@@ -6,7 +6,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant, SystemTime};
 
 use anyhow::Context;
-use net::NetworkShape;
+use net::{Network, NetworkSpec};
 use runtime::auth::Token;
 use runtime::exit::UsageError;
 use samples::buffer::{SampleBuffer, SharedReplay};
@@ -41,12 +41,12 @@ pub fn run(
     stop: CancellationToken,
 ) -> anyhow::Result<()> {
     let inference = settings.inference.clone();
-    run_with(settings, listener, tokio, stop, move |files, shape| {
+    run_with(settings, listener, tokio, stop, move |files, network| {
         let device = net::open_device(inference.device)?;
         if inference.threads > 0 {
             net::set_threads(inference.threads);
         }
-        Ok(TorchEvaluator::new(files, shape, device, inference.batch_sizes, inference.networks_max))
+        Ok(TorchEvaluator::new(files, network, device, inference.batch_sizes, inference.networks_max))
     })
 }
 
@@ -59,7 +59,7 @@ pub fn run_with<V: Evaluator>(
     listener: TcpListener,
     tokio: &tokio::runtime::Runtime,
     stop: CancellationToken,
-    make_evaluator: impl FnOnce(RunFiles, NetworkShape) -> anyhow::Result<V> + Send + 'static,
+    make_evaluator: impl FnOnce(RunFiles, NetworkSpec) -> anyhow::Result<V> + Send + 'static,
 ) -> anyhow::Result<()> {
     let game = settings.game.clone();
     game.visit(Run { settings, listener, tokio, stop, make_evaluator })?
@@ -77,7 +77,7 @@ struct Run<'a, F> {
 /// What is on disk, taken up.
 struct TakenUp<E: Encoding> {
     files: RunFiles,
-    shape: NetworkShape,
+    network: NetworkSpec,
     store: DurableStore,
     replay: Arc<SharedReplay>,
     human_games: Option<HumanGames>,
@@ -90,7 +90,7 @@ struct TakenUp<E: Encoding> {
 impl<V, F> GameVisitor for Run<'_, F>
 where
     V: Evaluator,
-    F: FnOnce(RunFiles, NetworkShape) -> anyhow::Result<V> + Send + 'static,
+    F: FnOnce(RunFiles, NetworkSpec) -> anyhow::Result<V> + Send + 'static,
 {
     type Output = anyhow::Result<()>;
 
@@ -137,8 +137,8 @@ fn take_up<E: Encoding>(config: &LearnerConfig, encoding: &E, stop: &Cancellatio
     // Before anything is made: a network or games that are not there must not leave half a run behind.
     let files = RunFiles::new(&config.run.dir);
     let start = config.run.start_network.as_deref().map(network_of);
-    let shape = NetworkShape::new(encoding, config.network);
-    check_start_network(start.as_deref(), &files, &shape)?;
+    let network = NetworkSpec::new(&config.game, config.network)?;
+    check_start_network(start.as_deref(), &files, &network)?;
     let human_games = read_human_games(config)?;
     files.create().with_context(|| format!("create {}", files.dir().display()))?;
     check_not_orphaned(&files)?;
@@ -154,16 +154,16 @@ fn take_up<E: Encoding>(config: &LearnerConfig, encoding: &E, stop: &Cancellatio
     } else {
         let from = start.as_ref().map_or("random weights".into(), |file| file.display().to_string());
         info!(from, "new run: making network 1, generation 0");
-        first_network(&files, &shape, store.run().seed, start.as_deref(), &durable)
+        first_network(&files, &network, store.run().seed, start.as_deref(), &durable)
             .context("make the first network")?;
     }
     show_learning_rates(config, is_from_network);
-    let best = Arc::new(take_up_best(&files, &reader, &shape)?);
+    let best = Arc::new(take_up_best(&files, &reader, &network)?);
     let replay = Arc::new(fill_replay(config, encoding, &store, &reader)?);
     let limits = RegistryLimits { lease: config.server.lease, ..RegistryLimits::default() };
     let registry = GameRegistry::open(encoding.clone(), Arc::clone(&store), Arc::clone(&replay), limits);
     let registry = Arc::new(registry.context("take up the games")?);
-    Ok(TakenUp { files, shape, store: durable, replay, human_games, registry, best, is_from_network })
+    Ok(TakenUp { files, network, store: durable, replay, human_games, registry, best, is_from_network })
 }
 
 /// Says once that the run learns at other rates than one from random weights.
@@ -196,17 +196,16 @@ pub fn learning_rate_note(config: &LearnerConfig) -> String {
     )
 }
 
-/// Refuses a network that is not there or has another shape, if the run is new: one that exists has its own.
-fn check_start_network(start: Option<&Path>, files: &RunFiles, wanted: &NetworkShape) -> anyhow::Result<()> {
+/// Refuses a network that is not there, plays another game or has another shape, if the run is new: one that exists has
+/// its own.
+fn check_start_network(start: Option<&Path>, files: &RunFiles, wanted: &NetworkSpec) -> anyhow::Result<()> {
     let Some(file) = start.filter(|_| !files.dir().join(DATABASE_FILE).is_file()) else { return Ok(()) };
     let shown = file.display();
     if !file.is_file() {
         let hint = "name one, or make it with `learner pretrain`";
         return Err(UsageError(format!("run.start_network: there is no file {shown}: {hint}")).into());
     }
-    let found = net::Network::shape_of(file).context("run.start_network")?;
-    anyhow::ensure!(found == *wanted, "run.start_network: {shown} has {found}, the settings want {wanted}");
-    Ok(())
+    Network::check_file(file, wanted).context("run.start_network")
 }
 
 /// Refuses networks without their database: a new run would write over them.
@@ -221,15 +220,11 @@ fn check_not_orphaned(files: &RunFiles) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn take_up_best(files: &RunFiles, reader: &Reader, wanted: &NetworkShape) -> anyhow::Result<BestNetwork> {
+fn take_up_best(files: &RunFiles, reader: &Reader, wanted: &NetworkSpec) -> anyhow::Result<BestNetwork> {
     let row = reader.best_network()?.context("the store names no best network")?;
     let file = files.dir().join(&row.network.file);
     check_sha256(&file, &row.network.sha256).context("best network")?;
-    let found = net::Network::shape_of(&file).context("best network")?;
-    anyhow::ensure!(
-        found == *wanted,
-        "network: the run's best network has {found}, the settings want {wanted}: use another run directory"
-    );
+    Network::check_file(&file, wanted).context("best network: use another run directory, or the run's settings")?;
     let (network_id, generation) = (row.network.network_id, row.generation.unwrap_or(0));
     info!(network_id, generation, training_step = row.network.training_step, "best network");
     Ok(BestNetwork::new(network_id, generation))
@@ -262,16 +257,16 @@ fn start_inference<E: Encoding, V: Evaluator>(
     config: &InferenceConfig,
     encoding: &E,
     taken_up: &TakenUp<E>,
-    make_evaluator: impl FnOnce(RunFiles, NetworkShape) -> anyhow::Result<V> + Send + 'static,
+    make_evaluator: impl FnOnce(RunFiles, NetworkSpec) -> anyhow::Result<V> + Send + 'static,
 ) -> anyhow::Result<(InferenceHandle, JoinHandle<()>)> {
-    let (files, shape) = (taken_up.files.clone(), taken_up.shape);
+    let (files, network) = (taken_up.files.clone(), taken_up.network.clone());
     let settings = BatchSettings {
         leaf_count_max: config.batch_leaves_max as usize,
         wait_max: Duration::from_micros(config.batch_wait_us_max),
         queue_length_max: config.queue_batches_max,
     };
     let best = Arc::clone(&taken_up.best);
-    InferenceHandle::start(encoding.clone(), settings, best, move || make_evaluator(files, shape))
+    InferenceHandle::start(encoding.clone(), settings, best, move || make_evaluator(files, network))
 }
 
 fn make_pipeline<E: Encoding>(
@@ -285,7 +280,7 @@ fn make_pipeline<E: Encoding>(
     let trainer = TrainerHandle::start(TrainerParts {
         encoding: encoding.clone(),
         settings: settings.trainer(taken_up.is_from_network),
-        shape: taken_up.shape,
+        network: taken_up.network.clone(),
         files: taken_up.files.clone(),
         store: taken_up.store.clone(),
         replay: Arc::clone(&taken_up.replay),

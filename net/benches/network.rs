@@ -7,11 +7,13 @@ mod support;
 use divan::Bencher;
 use divan::counter::ItemsCount;
 use net::{
-    Architecture, Device, InferenceNetwork, Network, NetworkOutput, NetworkSettings, NetworkShape, PolicyHead,
-    Precision, Trainer, TrainingPrecision, TrainingSettings, Trunk,
+    Architecture, Device, InferenceNetwork, Network, NetworkOutput, NetworkSettings, NetworkShape, NetworkSpec,
+    PolicyHead, Precision, Trainer, TrainingPrecision, TrainingSettings, Trunk,
 };
-use shared::encoding::{MoveCells, Neighbourhood, NetworkInput, PlaneShape};
-use support::{batch, dama_cnn, dama_encoding, dama_input};
+use shared::encoding::{MoveCells, NetworkInput};
+use shared::game::catalog::GameSpec;
+use shared::game::hive::HiveRules;
+use support::{batch, dama_cnn, dama_input, dama_network};
 
 /// Trunk, blocks, filters, numbers, positions in a batch.
 type Case = (Trunk, u32, u32, Precision, usize);
@@ -67,22 +69,17 @@ fn main() {
 }
 
 /// Hive in a frame of 16.
-fn shape(trunk: Trunk, blocks: u32, filters: u32) -> NetworkShape {
-    NetworkShape {
-        planes: PlaneShape { planes: 24, rows: 16, columns: 16 },
-        policy_size: 5488,
-        placement_kinds: 8,
-        neighbourhood: (trunk == Cells).then_some(Neighbourhood::Hexagon),
-        feature_count: 0,
-        settings: NetworkSettings {
-            architecture: Architecture::Residual,
-            blocks,
-            filters,
-            trunk,
-            policy_head: PolicyHead::Spatial,
-            value_hidden: 256,
-        },
-    }
+fn hive(trunk: Trunk, blocks: u32, filters: u32) -> NetworkSpec {
+    let settings = NetworkSettings {
+        architecture: Architecture::Residual,
+        blocks,
+        filters,
+        trunk,
+        policy_head: PolicyHead::Spatial,
+        value_hidden: 256,
+    };
+    let game = GameSpec::Hive { rules: HiveRules::default(), frame: 16 };
+    NetworkSpec::new(&game, settings).expect("such a network can be")
 }
 
 /// A network for draughts.
@@ -95,7 +92,7 @@ enum Dama {
 }
 
 impl Dama {
-    fn shape(self) -> NetworkShape {
+    fn spec(self) -> NetworkSpec {
         let Self::Residual(trunk, blocks, filters) = self else { return dama_cnn() };
         let settings = NetworkSettings {
             architecture: Architecture::Residual,
@@ -105,7 +102,7 @@ impl Dama {
             policy_head: PolicyHead::Spatial,
             value_hidden: 64,
         };
-        NetworkShape::new(&dama_encoding(), settings)
+        dama_network(settings)
     }
 }
 
@@ -134,17 +131,17 @@ fn input(shape: &NetworkShape, count: usize) -> NetworkInput {
 
 #[divan::bench(args = ANSWERS, max_time = 2)]
 fn answer(bencher: Bencher, (trunk, blocks, filters, precision, count): Case) {
-    let shape = shape(trunk, blocks, filters);
-    bench_answers(bencher, &shape, precision, &input(&shape, count));
+    let spec = hive(trunk, blocks, filters);
+    bench_answers(bencher, &spec, precision, &input(&spec.shape, count));
 }
 
 #[divan::bench(args = DAMA_ANSWERS, max_time = 2)]
 fn answer_dama(bencher: Bencher, (network, count): (Dama, usize)) {
-    bench_answers(bencher, &network.shape(), Precision::for_device(Device::CPU), &dama_input(count));
+    bench_answers(bencher, &network.spec(), Precision::for_device(Device::CPU), &dama_input(count));
 }
 
-fn bench_answers(bencher: Bencher, shape: &NetworkShape, precision: Precision, input: &NetworkInput) {
-    let network = Network::random(shape, Device::CPU, 1).expect("a small network fits");
+fn bench_answers(bencher: Bencher, spec: &NetworkSpec, precision: Precision, input: &NetworkInput) {
+    let network = Network::random(spec, Device::CPU, 1).expect("a small network fits");
     let mut inference = InferenceNetwork::new(&network, Device::CPU, precision, &[]).expect("folds");
     let (count, mut output) = (input.len(), NetworkOutput::default());
     bencher.counter(ItemsCount::new(count)).bench_local(|| {
@@ -155,17 +152,17 @@ fn bench_answers(bencher: Bencher, shape: &NetworkShape, precision: Precision, i
 
 #[divan::bench(args = STEPS, max_time = 4, sample_size = 1)]
 fn train(bencher: Bencher, (trunk, blocks, filters, precision, count): Case) {
-    let shape = shape(trunk, blocks, filters);
-    bench_steps(bencher, &shape, precision, input(&shape, count));
+    let spec = hive(trunk, blocks, filters);
+    bench_steps(bencher, &spec, precision, input(&spec.shape, count));
 }
 
 #[divan::bench(args = DAMA_STEPS, max_time = 4, sample_size = 1)]
 fn train_dama(bencher: Bencher, (network, count): (Dama, usize)) {
-    bench_steps(bencher, &network.shape(), TrainingPrecision::Auto.on(Device::CPU), dama_input(count));
+    bench_steps(bencher, &network.spec(), TrainingPrecision::Auto.on(Device::CPU), dama_input(count));
 }
 
-fn bench_steps(bencher: Bencher, shape: &NetworkShape, precision: Precision, input: NetworkInput) {
-    let network = Network::random(shape, Device::CPU, 1).expect("a small network fits");
+fn bench_steps(bencher: Bencher, spec: &NetworkSpec, precision: Precision, input: NetworkInput) {
+    let network = Network::random(spec, Device::CPU, 1).expect("a small network fits");
     let settings = TrainingSettings { precision, ..TrainingSettings::default() };
     let mut trainer = Trainer::new(network, settings).expect("the settings are sound");
     let count = input.len();

@@ -2,17 +2,14 @@
 
 use std::path::PathBuf;
 
+use shared::setting::SettingError;
+
 /// Why a network was not made, read, written, run or trained.
 #[derive(Debug, thiserror::Error)]
 pub enum NetError {
-    /// The settings ask for a network that cannot be.
-    #[error("{key}: {reason}")]
-    Settings {
-        /// The key at fault.
-        key: &'static str,
-        /// What is wrong with it.
-        reason: String,
-    },
+    /// The settings ask for a network, a game or a training step that cannot be.
+    #[error(transparent)]
+    Settings(#[from] SettingError),
     /// The device asked for is not there.
     #[error("device {device}: {reason}")]
     Device {
@@ -38,36 +35,46 @@ pub enum NetError {
         /// Its gradient norm.
         gradient_norm: f64,
     },
-    /// A file of weights is corrupt, cut off, or not one of ours.
+    /// A network file is corrupt, cut off, or not one of ours.
     #[error("network {file}: {reason}")]
     Corrupt {
-        /// The file, or `(bytes)`.
+        /// The file.
         file: String,
         /// What is wrong with it.
         reason: String,
     },
-    /// A file of weights belongs to another network than the one wanted.
-    #[error("network {file}: has {found}, the run wants {wanted}")]
-    Mismatch {
-        /// The file, or `(bytes)`.
+    /// A network plays another game, or sees the game otherwise, than the one wanted.
+    #[error("network {file}: plays {found}, this wants {wanted}")]
+    OtherGame {
+        /// The file.
         file: String,
-        /// What the file holds.
+        /// The game that the network plays.
         found: String,
-        /// What was asked for.
+        /// The game asked for.
         wanted: String,
     },
-    /// The file system refused.
+    /// A network plays the game, but has another size or other heads than the one wanted.
+    #[error("network {file}: has {found}, the run wants {wanted}")]
+    Mismatch {
+        /// The file.
+        file: String,
+        /// The shape in the file.
+        found: String,
+        /// The shape asked for.
+        wanted: String,
+    },
+    /// A file could not be read or written.
     #[error("network {}: cannot {action}", path.display())]
     Io {
         /// The file.
         path: PathBuf,
         /// What was tried.
         action: &'static str,
-        /// What the system said.
+        /// Why, from the system.
         #[source]
         source: std::io::Error,
     },
-    /// libtorch refused: first line of what it said.
+    /// libtorch failed: the first line of its message.
     #[error("libtorch: {0}")]
     Torch(String),
 }

@@ -1,129 +1,178 @@
-//! Files of weights: safetensors with one metadata entry, written so that a file is there whole or not at all.
+//! Reading network files: safetensors with one metadata entry.
 //!
-//! The entry `alveare` holds a JSON object: format version, shape, training step, whatever the caller adds, and the
-//! SHA-256 of all numbers, so that a flipped bit is found too. Format: docs/training.md.
+//! The entry ([`Header`]) says what the network plays and how it is built, and holds the SHA-256 of all numbers, so
+//! that a flipped bit is found too. Format: docs/training.md.
 
-use std::collections::{BTreeMap, HashMap};
+use std::borrow::Cow;
+use std::collections::HashMap;
 use std::fs::{self, File};
-use std::io::{Read, Write};
-use std::path::{Path, PathBuf};
+use std::io::Read;
+use std::path::Path;
 
-use safetensors::tensor::TensorView;
+use half::f16;
 use safetensors::{Dtype, SafeTensors};
-use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
-use tch::{Kind, Tensor};
+use serde::Deserialize;
+use tch::Tensor;
 
-use crate::layout::Slots;
-use crate::{NetError, NetworkShape};
+use crate::file_writer::{io_error, numbers_sha256};
+use crate::header::Header;
+use crate::layout::{Slot, Slots};
+use crate::{Device, NetError, Network, NetworkSpec};
 
-/// Version of names, order and metadata. A reader refuses any other.
-const FORMAT: u32 = 1;
-/// Name of the metadata entry.
-const ENTRY: &str = "alveare";
 /// Headers beyond this are not ours: the largest network's takes 60 kB.
 const HEADER_BYTES_MAX: u64 = 16 << 20;
 
-/// The metadata of a file.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub(crate) struct Header {
-    pub format: u32,
-    pub shape: NetworkShape,
-    /// Steps trained so far; `None` in a file without momentum.
-    pub training_step: Option<u64>,
-    pub extra: BTreeMap<String, String>,
-    sha256: String,
+/// A network file in memory: what it plays may be asked before its weights are loaded.
+pub struct NetworkFile {
+    /// Its path, or what else names it in errors.
+    name: String,
+    bytes: Cow<'static, [u8]>,
+    header: Header,
 }
 
-impl Header {
-    pub(crate) fn network(shape: NetworkShape) -> Self {
-        Self { format: FORMAT, shape, training_step: None, extra: BTreeMap::new(), sha256: String::new() }
+impl NetworkFile {
+    /// Reads a file.
+    ///
+    /// # Errors
+    /// [`NetError::Io`], or [`NetError::Corrupt`] if it is not a network file.
+    pub fn read(path: &Path) -> Result<Self, NetError> {
+        let bytes = fs::read(path).map_err(io_error(path, "read it"))?;
+        Self::from_bytes(path.display().to_string(), bytes)
     }
 
-    pub(crate) fn checkpoint(shape: NetworkShape, training_step: u64, extra: BTreeMap<String, String>) -> Self {
-        Self { training_step: Some(training_step), extra, ..Self::network(shape) }
+    /// Takes the bytes of a file, which errors call `name`.
+    ///
+    /// # Errors
+    /// [`NetError::Corrupt`] if they are not a network file.
+    pub fn from_bytes(name: impl Into<String>, bytes: impl Into<Cow<'static, [u8]>>) -> Result<Self, NetError> {
+        let (name, bytes) = (name.into(), bytes.into());
+        let (_, metadata) = SafeTensors::read_metadata(&bytes).map_err(not_whole(&name))?;
+        let header = Header::parse(&name, metadata.metadata().as_ref())?;
+        Ok(Self { name, bytes, header })
     }
 
-    fn parse(file: &str, metadata: Option<&HashMap<String, String>>) -> Result<Self, NetError> {
-        let corrupt = |reason: String| NetError::Corrupt { file: file.to_owned(), reason };
-        let text = metadata.and_then(|metadata| metadata.get(ENTRY));
-        let text =
-            text.ok_or_else(|| corrupt(format!("has no metadata named {ENTRY}: not written by this program")))?;
-        let header: Self = serde_json::from_str(text).map_err(|error| corrupt(format!("metadata: {error}")))?;
-        if header.format != FORMAT {
-            return Err(corrupt(format!("format version {}, this program reads {FORMAT}", header.format)));
-        }
-        Ok(header)
+    /// Returns what errors call the file: its path, as a rule.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
     }
-}
 
-/// A flat vector on its way into a file.
-pub(crate) struct Vector<'a> {
-    prefix: &'static str,
-    slots: &'a Slots,
-    /// f32, little endian.
-    bytes: Vec<u8>,
-}
-
-impl<'a> Vector<'a> {
-    /// Fetches `values` from its device. Names become `prefix` + name of the slot.
-    pub(crate) fn new(prefix: &'static str, slots: &'a Slots, values: &Tensor) -> Result<Self, NetError> {
-        let mut bytes = vec![0; slots.count as usize * 4];
-        values.f_copy_data_u8(&mut bytes, slots.count as usize)?;
-        Ok(Self { prefix, slots, bytes })
+    /// Returns the bytes of the file.
+    #[must_use]
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
     }
-}
 
-/// Returns the bytes of a file.
-pub(crate) fn encode(header: &Header, vectors: &[Vector<'_>]) -> Result<Vec<u8>, NetError> {
-    let refused = |reason: String| NetError::Corrupt { file: "(new)".to_owned(), reason };
-    let mut views = Vec::new();
-    for vector in vectors {
-        for slot in &vector.slots.slots {
-            let dims = slot.dims.iter().map(|&dim| dim as usize).collect();
-            let range = slot.start as usize * 4..(slot.start + slot.count()) as usize * 4;
-            let view = TensorView::new(Dtype::F32, dims, &vector.bytes[range]);
-            views.push((format!("{}{}", vector.prefix, slot.name), view.map_err(|error| refused(error.to_string()))?));
-        }
+    /// Returns what the network plays, and its shape.
+    ///
+    /// # Errors
+    /// [`NetError::Corrupt`] if the file was made for a game or an encoding that this program does not know.
+    pub fn spec(&self) -> Result<NetworkSpec, NetError> {
+        self.header.spec(&self.name)
     }
-    let sha256 = numbers_sha256(views.iter().map(|(name, view)| (name.as_str(), view.data())).collect());
-    let header = Header { sha256, ..header.clone() };
-    let text = serde_json::to_string(&header).map_err(|error| refused(error.to_string()))?;
-    let metadata = HashMap::from([(ENTRY.to_owned(), text)]);
-    safetensors::serialize(views, Some(metadata)).map_err(|error| refused(error.to_string()))
-}
 
-/// Returns the SHA-256 in hex of all tensors, names included, in the order of their names.
-fn numbers_sha256(mut tensors: Vec<(&str, &[u8])>) -> String {
-    tensors.sort_unstable_by_key(|&(name, _)| name);
-    let mut hash = Sha256::new();
-    for (name, numbers) in tensors {
-        hash.update(name.as_bytes());
-        hash.update(numbers);
+    /// Checks that the network can be used as one of `wanted`.
+    ///
+    /// # Errors
+    /// [`NetError::OtherGame`] or [`NetError::Mismatch`].
+    pub fn expect(&self, wanted: &NetworkSpec) -> Result<(), NetError> {
+        self.header.expect(&self.name, wanted)
     }
-    hex(&hash.finalize())
-}
 
-/// The bytes of a file, and its name for errors.
-pub(crate) struct Bytes {
-    file: String,
-    bytes: Vec<u8>,
-}
+    /// Loads the network onto `device`, as what the file says it is.
+    ///
+    /// # Errors
+    /// [`NetError::Corrupt`] if a tensor is missing, damaged or not finite; [`NetError::Torch`] if memory does not
+    /// suffice.
+    pub fn load(&self, device: Device) -> Result<Network, NetError> {
+        self.load_as(&self.spec()?, device)
+    }
 
-impl Bytes {
+    /// Loads the network onto `device`, as one of `spec`.
+    ///
+    /// # Errors
+    /// As [`NetworkFile::load`] and [`NetworkFile::expect`].
+    pub fn load_as(&self, spec: &NetworkSpec, device: Device) -> Result<Network, NetError> {
+        Network::from_contents(&self.contents()?, spec, device)
+    }
+
+    /// Returns the tensors, whose numbers are those that were written.
     pub(crate) fn contents(&self) -> Result<Contents<'_>, NetError> {
-        Contents::parse(&self.file, &self.bytes)
+        let tensors = SafeTensors::deserialize(&self.bytes).map_err(not_whole(&self.name))?;
+        let contents = Contents { file: self, tensors };
+        let found = numbers_sha256(contents.tensors.iter().map(|(name, view)| (name, view.data())).collect());
+        if found != self.header.sha256 {
+            return Err(contents.corrupt("its numbers are not those that were written (SHA-256 differs)".into()));
+        }
+        Ok(contents)
     }
 }
 
-/// Reads a whole file.
-pub(crate) fn read(path: &Path) -> Result<Bytes, NetError> {
-    let bytes = fs::read(path).map_err(io_error(path, "read it"))?;
-    Ok(Bytes { file: path.display().to_string(), bytes })
+fn not_whole(name: &str) -> impl Fn(safetensors::SafeTensorError) -> NetError {
+    move |error| NetError::Corrupt { file: name.to_owned(), reason: format!("not a whole safetensors file: {error}") }
 }
 
-/// Reads the metadata of a file and leaves its tensors alone.
-pub(crate) fn read_header(path: &Path) -> Result<Header, NetError> {
+/// The tensors of a file.
+pub(crate) struct Contents<'a> {
+    file: &'a NetworkFile,
+    tensors: SafeTensors<'a>,
+}
+
+impl Contents<'_> {
+    pub(crate) fn header(&self) -> &Header {
+        &self.file.header
+    }
+
+    /// Refuses a file that cannot be used as a network of `wanted`.
+    pub(crate) fn expect(&self, wanted: &NetworkSpec) -> Result<(), NetError> {
+        self.file.expect(wanted)
+    }
+
+    /// Returns the flat vector of `slots`, f32, on `device`.
+    pub(crate) fn vector(&self, prefix: &str, slots: &Slots, device: tch::Device) -> Result<Tensor, NetError> {
+        let mut values = Vec::with_capacity(slots.count as usize);
+        for slot in &slots.slots {
+            self.read_tensor(&format!("{prefix}{}", slot.name), slot, &mut values)?;
+        }
+        Ok(Tensor::f_from_slice(&values)?.f_to_device(device)?)
+    }
+
+    /// Appends the numbers of the tensor `name`, which must be as `slot` says, and be numbers that a network may have.
+    fn read_tensor(&self, name: &str, slot: &Slot, values: &mut Vec<f32>) -> Result<(), NetError> {
+        let tensor = self.tensors.tensor(name).map_err(|_| self.corrupt(format!("has no tensor {name}")))?;
+        let dims_agree = tensor.shape().iter().map(|&dim| dim as i64).eq(slot.dims.iter().copied());
+        let start = values.len();
+        match tensor.dtype() {
+            Dtype::F32 if dims_agree => values.extend(numbers_of(tensor.data(), f32::from_le_bytes)),
+            Dtype::F16 if dims_agree => {
+                values.extend(numbers_of(tensor.data(), |bytes| f16::from_le_bytes(bytes).to_f32()));
+            }
+            dtype => {
+                let found = format!("{dtype:?} {:?}", tensor.shape());
+                return Err(self.corrupt(format!("tensor {name} is {found}, expected F32 or F16 {:?}", slot.dims)));
+            }
+        }
+        let read = &values[start..];
+        if !read.iter().all(|value| value.is_finite()) {
+            return Err(self.corrupt(format!("tensor {name} holds a number that is not finite")));
+        }
+        if slot.is_variance() && read.iter().any(|&value| value < 0.0) {
+            return Err(self.corrupt(format!("tensor {name} holds a variance below 0")));
+        }
+        Ok(())
+    }
+
+    pub(crate) fn corrupt(&self, reason: String) -> NetError {
+        NetError::Corrupt { file: self.file.name.clone(), reason }
+    }
+}
+
+pub(crate) fn numbers_of<const N: usize>(bytes: &[u8], read: impl Fn([u8; N]) -> f32) -> impl Iterator<Item = f32> {
+    bytes.as_chunks().0.iter().map(move |chunk| read(*chunk))
+}
+
+/// Reads the metadata of a file and leaves its tensors alone. Returns them with the file's name.
+pub(crate) fn read_header(path: &Path) -> Result<(String, Header), NetError> {
     #[derive(Deserialize)]
     struct Metadata {
         #[serde(rename = "__metadata__")]
@@ -136,108 +185,11 @@ pub(crate) fn read_header(path: &Path) -> Result<Header, NetError> {
     file.read_exact(&mut length).map_err(|_| corrupt("shorter than a header".into()))?;
     let length = u64::from_le_bytes(length);
     if length > HEADER_BYTES_MAX {
-        return Err(corrupt("it is no .safetensors file".into()));
+        return Err(corrupt("it is not a .safetensors file".into()));
     }
     let mut text = vec![0; length as usize];
     file.read_exact(&mut text).map_err(|_| corrupt("cut off inside the header".into()))?;
     let metadata: Metadata = serde_json::from_slice(&text).map_err(|error| corrupt(format!("header: {error}")))?;
-    Header::parse(&name, metadata.metadata.as_ref())
-}
-
-/// A parsed file.
-pub(crate) struct Contents<'a> {
-    file: String,
-    pub header: Header,
-    tensors: SafeTensors<'a>,
-}
-
-impl<'a> Contents<'a> {
-    pub(crate) fn parse(file: &str, bytes: &'a [u8]) -> Result<Self, NetError> {
-        let corrupt = |error: safetensors::SafeTensorError| NetError::Corrupt {
-            file: file.to_owned(),
-            reason: format!("not a whole safetensors file: {error}"),
-        };
-        let (_, metadata) = SafeTensors::read_metadata(bytes).map_err(corrupt)?;
-        let header = Header::parse(file, metadata.metadata().as_ref())?;
-        let tensors = SafeTensors::deserialize(bytes).map_err(corrupt)?;
-        let contents = Self { file: file.to_owned(), header, tensors };
-        let found = numbers_sha256(contents.tensors.iter().map(|(name, view)| (name, view.data())).collect());
-        if found != contents.header.sha256 {
-            return Err(contents.corrupt("its numbers are not those that were written (SHA-256 differs)".into()));
-        }
-        Ok(contents)
-    }
-
-    /// Refuses a file of another shape.
-    pub(crate) fn expect_shape(&self, wanted: &NetworkShape) -> Result<(), NetError> {
-        if self.header.shape == *wanted {
-            return Ok(());
-        }
-        let (found, wanted) = (self.header.shape.to_string(), wanted.to_string());
-        Err(NetError::Mismatch { file: self.file.clone(), found, wanted })
-    }
-
-    /// Returns the flat vector of `slots`, f32, on `device`.
-    pub(crate) fn vector(&self, prefix: &str, slots: &Slots, device: tch::Device) -> Result<Tensor, NetError> {
-        let bytes = self.gather(prefix, slots)?;
-        Ok(Tensor::f_from_data_size(&bytes, &[slots.count], Kind::Float)?.f_to_device(device)?)
-    }
-
-    fn gather(&self, prefix: &str, slots: &Slots) -> Result<Vec<u8>, NetError> {
-        let mut bytes = Vec::with_capacity(slots.count as usize * 4);
-        for slot in &slots.slots {
-            let name = format!("{prefix}{}", slot.name);
-            let tensor = self.tensors.tensor(&name).map_err(|_| self.corrupt(format!("has no tensor {name}")))?;
-            let dims_agree = tensor.shape().iter().map(|&dim| dim as i64).eq(slot.dims.iter().copied());
-            if tensor.dtype() != Dtype::F32 || !dims_agree {
-                let found = format!("{:?} {:?}", tensor.dtype(), tensor.shape());
-                return Err(self.corrupt(format!("tensor {name} is {found}, expected F32 {:?}", slot.dims)));
-            }
-            bytes.extend_from_slice(tensor.data());
-        }
-        Ok(bytes)
-    }
-
-    pub(crate) fn corrupt(&self, reason: String) -> NetError {
-        NetError::Corrupt { file: self.file.clone(), reason }
-    }
-}
-
-/// Writes `bytes` beside `path`, syncs, renames, syncs the folder. Returns the SHA-256 of the file in hex.
-pub(crate) fn write(path: &Path, bytes: &[u8]) -> Result<String, NetError> {
-    let folder = match path.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
-    };
-    let mut name = path.file_name().unwrap_or_default().to_owned();
-    name.push(format!(".{}.part", std::process::id()));
-    let part = folder.join(name);
-    let written =
-        write_synced(&part, bytes).and_then(|()| fs::rename(&part, path).map_err(io_error(path, "rename it")));
-    if let Err(error) = written {
-        // Whether or not it can be removed, the error to report is the first one.
-        let _ = fs::remove_file(&part);
-        return Err(error);
-    }
-    File::open(folder).and_then(|folder| folder.sync_all()).map_err(io_error(path, "sync its folder"))?;
-    Ok(hex(&Sha256::digest(bytes)))
-}
-
-fn write_synced(part: &Path, bytes: &[u8]) -> Result<(), NetError> {
-    let mut file = File::create(part).map_err(io_error(part, "create it"))?;
-    file.write_all(bytes).map_err(io_error(part, "write it"))?;
-    file.sync_all().map_err(io_error(part, "sync it"))
-}
-
-fn io_error(path: &Path, action: &'static str) -> impl FnOnce(std::io::Error) -> NetError {
-    let path: PathBuf = path.to_owned();
-    move |source| NetError::Io { path, action, source }
-}
-
-fn hex(digest: &[u8]) -> String {
-    use std::fmt::Write as _;
-    digest.iter().fold(String::new(), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
+    let header = Header::parse(&name, metadata.metadata.as_ref())?;
+    Ok((name, header))
 }

@@ -37,7 +37,7 @@ impl InferenceNetwork {
         let model = fold_model(&network.model(false)?.0, device.0, kind)?;
         let mut batch_sizes = batch_sizes.to_vec();
         batch_sizes.sort_unstable();
-        Ok(Self { shape: network.shape, model, device, kind, batch_sizes, planes: Vec::new() })
+        Ok(Self { shape: *network.shape(), model, device, kind, batch_sizes, planes: Vec::new() })
     }
 
     /// Returns the shape.
@@ -83,8 +83,8 @@ impl InferenceNetwork {
             Grid::Frame { .. } => self.upload_padded(input)?,
             Grid::Cells(cells) => cells.upload(input, self.shape.planes.planes, self.device.0, self.kind)?,
         };
-        let said = self.model.forward(&planes, &grid)?;
-        Ok((index.logits(&self.shape, &said.policy)?, said.value))
+        let output = self.model.forward(&planes, &grid)?;
+        Ok((index.logits(&self.shape, &output.policy)?, output.value))
     }
 
     /// Uploads frames, filled up with empty ones to the next batch size.

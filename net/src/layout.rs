@@ -8,6 +8,9 @@ use crate::settings::{Architecture, NetworkShape, PolicyHead, Trunk};
 /// Numbers that a cell offers as the source of a movement, and as many as its target (spatial head).
 pub(crate) const EMBEDDING: i64 = 16;
 
+/// How the names of running variances end.
+const VARIANCE: &str = ".running_var";
+
 /// How a tensor starts.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Fill {
@@ -35,6 +38,11 @@ pub(crate) struct Slot {
 impl Slot {
     pub(crate) fn count(&self) -> i64 {
         self.dims.iter().product()
+    }
+
+    /// Returns whether the numbers are running variances, which are never below 0.
+    pub(crate) fn is_variance(&self) -> bool {
+        self.name.ends_with(VARIANCE)
     }
 }
 
@@ -143,7 +151,7 @@ impl Layout {
         self.weights.add(format!("{name}.norm.weight"), &[outputs], Fill::One);
         self.weights.add(format!("{name}.norm.bias"), &[outputs], Fill::Zero);
         self.statistics.add(format!("{name}.norm.running_mean"), &[outputs], Fill::Zero);
-        self.statistics.add(format!("{name}.norm.running_var"), &[outputs], Fill::One);
+        self.statistics.add(format!("{name}.norm{VARIANCE}"), &[outputs], Fill::One);
     }
 
     fn affine(&mut self, name: &str, outputs: i64, inputs: i64) {

@@ -1,7 +1,8 @@
 //! The networks: what they look like, how they answer, how they learn, how they are kept in files.
 //!
-//! This is the only crate that knows libtorch. It knows no game: positions come as planes and ragged lists of legal
-//! moves ([`shared::encoding::NetworkInput`]). No thread is started here, nothing waits, no environment is read but by
+//! This is the only crate that knows libtorch. It plays no game: positions come as planes and ragged lists of legal
+//! moves ([`shared::encoding::NetworkInput`]), and the game in a network's [`NetworkSpec`] is only carried along, so
+//! that a file says what it plays. No thread is started here, nothing waits, no environment is read but by
 //! [`cuda::preload`]. One thread owns a network at a time; every failure is a [`NetError`].
 
 mod checkpoint;
@@ -9,7 +10,9 @@ pub mod cuda;
 mod device;
 mod error;
 mod file;
+mod file_writer;
 mod grid;
+mod header;
 mod inference;
 mod layout;
 mod model;
@@ -19,14 +22,17 @@ mod output;
 mod precision;
 mod schedule;
 mod settings;
+mod spec;
 mod trainer;
 
 pub use device::{Device, DeviceChoice, open_device, set_threads, threads};
 pub use error::NetError;
+pub use file::NetworkFile;
 pub use inference::InferenceNetwork;
 pub use network::Network;
 pub use output::NetworkOutput;
 pub use precision::{Precision, TrainingPrecision};
 pub use schedule::cosine_learning_rate;
 pub use settings::{Architecture, NetworkSettings, NetworkShape, PolicyHead, Trunk};
+pub use spec::NetworkSpec;
 pub use trainer::{StepLosses, Trainer, TrainingSettings};

@@ -137,7 +137,7 @@ pub(crate) struct Model<C> {
     pub value: ValueHead<C>,
 }
 
-/// What a network says about B positions, before the legal moves are looked up.
+/// A network's output for B positions, before the legal moves are looked up.
 pub(crate) struct Said {
     /// Full head: logits [B, A]. Spatial head: maps [cells, placement kinds + 32], cells as [`Grid::row`] counts them.
     pub policy: Tensor,

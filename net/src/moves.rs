@@ -39,7 +39,7 @@ pub(crate) fn check_input(shape: &NetworkShape, input: &NetworkInput) -> Result<
     }
 }
 
-/// Where the logits of N moves are found in what the network says.
+/// Where the logits of N moves are found in the network's output.
 pub(crate) enum MoveIndex {
     /// Position in the flattened logits [B * A], i64 [N].
     Full(Tensor),

@@ -6,14 +6,16 @@ use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 use tch::{Kind, Tensor};
 
-use crate::file::{self, Contents, Header};
+use crate::file::{Contents, NetworkFile, read_header};
+use crate::file_writer::{self, Numbers, Vector};
+use crate::header::Header;
 use crate::layout::{Fill, Layout, Slots};
 use crate::model::{Model, Named, NormConvolution, norm_model};
-use crate::{Device, NetError, NetworkShape};
+use crate::{Device, NetError, NetworkShape, NetworkSpec};
 
 /// A network with all its weights in f32. One thread owns it; it may be sent to another.
 pub struct Network {
-    pub(crate) shape: NetworkShape,
+    pub(crate) spec: NetworkSpec,
     pub(crate) device: Device,
     pub(crate) layout: Layout,
     /// All trainable weights, f32, in the order of `layout.weights`.
@@ -27,39 +29,43 @@ impl Network {
     ///
     /// # Errors
     /// [`NetError::Settings`] if there can be no such network, [`NetError::Torch`] if memory does not suffice.
-    pub fn random(shape: &NetworkShape, device: Device, seed: u64) -> Result<Self, NetError> {
-        shape.check()?;
-        let layout = Layout::new(shape);
+    pub fn random(spec: &NetworkSpec, device: Device, seed: u64) -> Result<Self, NetError> {
+        spec.shape.check()?;
+        let layout = Layout::new(&spec.shape);
         let mut random = Pcg64::seed_from_u64(seed);
         let weights = filled(&layout.weights, &mut random);
         let statistics = filled(&layout.statistics, &mut random);
         let upload = |values: &[f32]| Tensor::f_from_slice(values)?.f_to_device(device.0);
         let (weights, statistics) = (upload(&weights)?, upload(&statistics)?);
-        Ok(Self { shape: *shape, device, layout, weights, statistics })
+        Ok(Self { spec: spec.clone(), device, layout, weights, statistics })
     }
 
-    /// Reads a network (or the network of a checkpoint) from `path` onto `device`.
+    /// Reads a network (or the network of a checkpoint) from `path` onto `device`, as one of `spec`.
     ///
     /// # Errors
-    /// [`NetError::Io`], [`NetError::Corrupt`], or [`NetError::Mismatch`] if the file's shape is not `shape`.
-    pub fn load(path: &Path, shape: &NetworkShape, device: Device) -> Result<Self, NetError> {
-        Self::from_contents(&file::read(path)?.contents()?, shape, device)
+    /// [`NetError::Io`]; [`NetError::Corrupt`]; [`NetError::OtherGame`] or [`NetError::Mismatch`] if the file is not a
+    /// network of `spec`.
+    pub fn load(path: &Path, spec: &NetworkSpec, device: Device) -> Result<Self, NetError> {
+        NetworkFile::read(path)?.load_as(spec, device)
     }
 
-    /// Reads a network from the bytes of a file.
+    /// Returns what the network in `path` plays, and its shape, without reading its weights.
     ///
     /// # Errors
-    /// As [`Network::load`].
-    pub fn from_bytes(bytes: &[u8], shape: &NetworkShape, device: Device) -> Result<Self, NetError> {
-        Self::from_contents(&Contents::parse("(bytes)", bytes)?, shape, device)
+    /// [`NetError::Io`], or [`NetError::Corrupt`] (a file of a game or encoding that this program does not know among
+    /// them).
+    pub fn spec_of(path: &Path) -> Result<NetworkSpec, NetError> {
+        let (name, header) = read_header(path)?;
+        header.spec(&name)
     }
 
-    /// Reads the shape of the network in `path` without its weights.
+    /// Checks that the network in `path` can be used as one of `wanted`, without reading its weights.
     ///
     /// # Errors
-    /// [`NetError::Io`] or [`NetError::Corrupt`].
-    pub fn shape_of(path: &Path) -> Result<NetworkShape, NetError> {
-        Ok(file::read_header(path)?.shape)
+    /// [`NetError::Io`]; [`NetError::Corrupt`]; [`NetError::OtherGame`] or [`NetError::Mismatch`].
+    pub fn check_file(path: &Path, wanted: &NetworkSpec) -> Result<(), NetError> {
+        let (name, header) = read_header(path)?;
+        header.expect(&name, wanted)
     }
 
     /// Writes the network to `path` so that the file is there whole or not at all, and returns its SHA-256 in hex.
@@ -67,7 +73,16 @@ impl Network {
     /// # Errors
     /// [`NetError::Io`] naming what the file system refused; an older file of that name is then untouched.
     pub fn save(&self, path: &Path) -> Result<String, NetError> {
-        file::write(path, &self.to_bytes()?)
+        file_writer::write(path, &self.to_bytes()?)
+    }
+
+    /// Writes the network as [`Network::save`] does, kernels and matrices in half precision: half the size, for
+    /// publication. What is loaded from it differs by one part in 2,000 in each of these weights.
+    ///
+    /// # Errors
+    /// As [`Network::save`].
+    pub fn save_half(&self, path: &Path) -> Result<String, NetError> {
+        file_writer::write(path, &self.encode(Numbers::Half)?)
     }
 
     /// Returns the bytes of the file that [`Network::save`] writes: equal weights give equal bytes.
@@ -75,7 +90,11 @@ impl Network {
     /// # Errors
     /// [`NetError::Torch`] if the weights cannot be fetched from the device.
     pub fn to_bytes(&self) -> Result<Vec<u8>, NetError> {
-        file::encode(&Header::network(self.shape), &self.vectors("")?)
+        self.encode(Numbers::Single)
+    }
+
+    fn encode(&self, numbers: Numbers) -> Result<Vec<u8>, NetError> {
+        file_writer::encode(&Header::network(&self.spec), &self.vectors("")?, numbers)
     }
 
     /// Returns a copy on `device` that shares no memory with this one.
@@ -85,13 +104,19 @@ impl Network {
     pub fn copy_to(&self, device: Device) -> Result<Self, NetError> {
         let copy = |values: &Tensor| values.f_to_device_(device.0, Kind::Float, false, true);
         let (weights, statistics) = (copy(&self.weights)?, copy(&self.statistics)?);
-        Ok(Self { shape: self.shape, device, layout: self.layout.clone(), weights, statistics })
+        Ok(Self { spec: self.spec.clone(), device, layout: self.layout.clone(), weights, statistics })
+    }
+
+    /// Returns what the network plays, and its shape.
+    #[must_use]
+    pub fn spec(&self) -> &NetworkSpec {
+        &self.spec
     }
 
     /// Returns the shape.
     #[must_use]
     pub fn shape(&self) -> &NetworkShape {
-        &self.shape
+        &self.spec.shape
     }
 
     /// Returns the device that holds the weights.
@@ -106,24 +131,20 @@ impl Network {
         self.layout.weights.count as usize
     }
 
-    pub(crate) fn from_contents(
-        contents: &Contents<'_>,
-        shape: &NetworkShape,
-        device: Device,
-    ) -> Result<Self, NetError> {
-        contents.expect_shape(shape)?;
-        shape.check()?;
-        let layout = Layout::new(shape);
+    pub(crate) fn from_contents(contents: &Contents<'_>, spec: &NetworkSpec, device: Device) -> Result<Self, NetError> {
+        contents.expect(spec)?;
+        spec.shape.check()?;
+        let layout = Layout::new(&spec.shape);
         let weights = contents.vector("", &layout.weights, device.0)?;
         let statistics = contents.vector("", &layout.statistics, device.0)?;
-        Ok(Self { shape: *shape, device, layout, weights, statistics })
+        Ok(Self { spec: spec.clone(), device, layout, weights, statistics })
     }
 
     /// The two flat vectors with their names, as a file wants them.
-    pub(crate) fn vectors(&self, prefix: &'static str) -> Result<Vec<file::Vector<'_>>, NetError> {
+    pub(crate) fn vectors(&self, prefix: &'static str) -> Result<Vec<Vector<'_>>, NetError> {
         Ok(vec![
-            file::Vector::new(prefix, &self.layout.weights, &self.weights)?,
-            file::Vector::new(prefix, &self.layout.statistics, &self.statistics)?,
+            Vector::new(prefix, &self.layout.weights, &self.weights)?,
+            Vector::new(prefix, &self.layout.statistics, &self.statistics)?,
         ])
     }
 
@@ -131,7 +152,7 @@ impl Network {
     pub(crate) fn model(&self, training: bool) -> Result<(Model<NormConvolution>, Vec<Tensor>), NetError> {
         let weights = Named::new(&[(&self.layout.weights, &self.weights)], training)?;
         let statistics = Named::new(&[(&self.layout.statistics, &self.statistics)], false)?;
-        let model = norm_model(&self.shape, &weights, &statistics, training)?;
+        let model = norm_model(self.shape(), &weights, &statistics, training)?;
         let slots = self.layout.weights.slots.iter();
         Ok((model, slots.map(|slot| weights.get(&slot.name)).collect::<Result<_, _>>()?))
     }

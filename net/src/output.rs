@@ -1,4 +1,4 @@
-//! What a network answers: priors of the legal moves and a value, safe to use whatever the network said.
+//! What a network answers: priors of the legal moves and a value, safe to use even if its output is not finite.
 
 use shared::encoding::NetworkInput;
 

@@ -4,8 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 use shared::encoding::{Encoding, Neighbourhood, PlaneShape};
-
-use crate::NetError;
+use shared::setting::{SettingError, check_range, check_that};
 
 /// How convolutions and heads are put together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
@@ -45,7 +44,7 @@ pub enum Trunk {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct NetworkSettings {
-    /// How it is put together. Files of before there was a choice say nothing and mean the residual one.
+    /// How it is put together. Files from before there was a choice do not name it: residual.
     #[serde(default)]
     pub architecture: Architecture,
     /// Residual blocks after the first convolution; each holds two 3 x 3 convolutions. [`Architecture::DamaCnn`]: 3 x 3
@@ -53,7 +52,7 @@ pub struct NetworkSettings {
     pub blocks: u32,
     /// Filters of each convolution of the trunk.
     pub filters: u32,
-    /// Which cells the trunk computes. Files of before there was a choice say nothing and mean the frame.
+    /// Which cells the trunk computes. Files from before there was a choice do not name it: the frame.
     #[serde(default)]
     pub trunk: Trunk,
     /// Kind of policy head.
@@ -66,30 +65,22 @@ impl NetworkSettings {
     /// Checks that such a network can be.
     ///
     /// # Errors
-    /// [`NetError::Settings`] naming the key that is out of range.
-    pub fn check(&self) -> Result<(), NetError> {
-        let within = |key, value: u32, low: u32, high: u32| {
-            if (low..=high).contains(&value) {
-                return Ok(());
-            }
-            Err(NetError::Settings { key, reason: format!("{value} is not in {low}..={high}") })
-        };
-        within("network.blocks", self.blocks, u32::from(self.architecture == Architecture::DamaCnn), 100)?;
-        within("network.filters", self.filters, 1, 2048)?;
-        within("network.value_hidden", self.value_hidden, 1, 8192)?;
-        if self.architecture == Architecture::Residual {
-            return Ok(());
-        }
-        let refused = |key, reason: &str| Err(NetError::Settings { key, reason: reason.into() });
-        match (self.trunk, self.policy_head) {
-            (Trunk::Cells, _) => {
-                refused("network.trunk", "architecture \"dama-cnn\" needs every cell of the frame: set \"frame\"")
-            }
-            (_, PolicyHead::Spatial) => {
-                refused("network.policy_head", "architecture \"dama-cnn\" has no such head: set \"full\"")
-            }
-            (Trunk::Frame, PolicyHead::Full) => Ok(()),
-        }
+    /// [`SettingError`] with the first key that is out of range.
+    pub fn check(&self) -> Result<(), SettingError> {
+        let is_plain = self.architecture == Architecture::DamaCnn;
+        check_range("blocks", self.blocks, u32::from(is_plain)..=100)?;
+        check_range("filters", self.filters, 1..=2048)?;
+        check_range("value_hidden", self.value_hidden, 1..=8192)?;
+        check_that(
+            "trunk",
+            !is_plain || self.trunk == Trunk::Frame,
+            || "architecture \"dama-cnn\" needs every cell of the frame: set \"frame\"",
+        )?;
+        check_that(
+            "policy_head",
+            !is_plain || self.policy_head == PolicyHead::Full,
+            || "architecture \"dama-cnn\" has no such head: set \"full\"",
+        )
     }
 }
 
@@ -141,32 +132,28 @@ impl NetworkShape {
     /// Checks settings and encoding.
     ///
     /// # Errors
-    /// [`NetError::Settings`] naming what is out of range.
-    pub fn check(&self) -> Result<(), NetError> {
+    /// [`SettingError`] with the first part that is out of range.
+    pub fn check(&self) -> Result<(), SettingError> {
         self.settings.check()?;
-        if self.neighbourhood.is_some() != (self.settings.trunk == Trunk::Cells) {
-            let reason = "goes with a trunk of active cells, and with no other".into();
-            return Err(NetError::Settings { key: "neighbourhood", reason });
-        }
-        let within = |key, value: usize, high: usize| {
-            if (1..=high).contains(&value) {
-                return Ok(());
-            }
-            Err(NetError::Settings { key, reason: format!("{value} is not in 1..={high}") })
-        };
-        within("planes", self.planes.planes, 1024)?;
-        if self.feature_count >= self.planes.planes {
-            let reason = format!("{} of {} planes leave none for convolutions", self.feature_count, self.planes.planes);
-            return Err(NetError::Settings { key: "feature_count", reason });
-        }
-        if self.feature_count > 0 && self.settings.architecture == Architecture::Residual {
-            let reason = "a residual network reads every plane by convolutions".into();
-            return Err(NetError::Settings { key: "feature_count", reason });
-        }
-        within("rows", self.planes.rows, 256)?;
-        within("columns", self.planes.columns, 256)?;
-        within("policy_size", self.policy_size, usize::from(u16::MAX))?;
-        within("placement_kinds", self.placement_kinds, 256)
+        check_that(
+            "neighbourhood",
+            self.neighbourhood.is_some() == (self.settings.trunk == Trunk::Cells),
+            || "goes with a trunk of active cells, and with no other",
+        )?;
+        check_range("planes", self.planes.planes, 1..=1024)?;
+        check_that("feature_count", self.feature_count < self.planes.planes, || {
+            format!("{} of {} planes leave none for convolutions", self.feature_count, self.planes.planes)
+        })?;
+        let reads_features = self.settings.architecture == Architecture::DamaCnn;
+        check_that(
+            "feature_count",
+            self.feature_count == 0 || reads_features,
+            || "a residual network reads every plane by convolutions",
+        )?;
+        check_range("rows", self.planes.rows, 1..=256)?;
+        check_range("columns", self.planes.columns, 1..=256)?;
+        check_range("policy_size", self.policy_size, 1..=usize::from(u16::MAX))?;
+        check_range("placement_kinds", self.placement_kinds, 1..=256)
     }
 }
 
@@ -253,17 +240,17 @@ mod tests {
         };
         assert!(good.check().is_ok());
         let error = NetworkSettings { filters: 0, ..good }.check().unwrap_err();
-        assert_eq!(error.to_string(), "network.filters: 0 is not in 1..=2048");
+        assert_eq!(error.to_string(), "filters: 0 is not in 1..=2048");
         let text = r#"{"blocks":6,"filters":64,"policy_head":"spatial","value_hidden":256,"depth":3}"#;
         assert!(serde_json::from_str::<NetworkSettings>(text).is_err(), "unknown keys are refused");
         let plain = NetworkSettings { architecture: Architecture::DamaCnn, policy_head: PolicyHead::Full, ..good };
         assert!(plain.check().is_ok());
         let error = |settings: NetworkSettings| settings.check().unwrap_err().to_string();
-        assert!(error(NetworkSettings { trunk: Trunk::Cells, ..plain }).starts_with("network.trunk: architecture"));
+        assert!(error(NetworkSettings { trunk: Trunk::Cells, ..plain }).starts_with("trunk: architecture"));
         let spatial = NetworkSettings { policy_head: PolicyHead::Spatial, ..plain };
-        assert!(error(spatial).starts_with("network.policy_head: architecture \"dama-cnn\""));
-        assert_eq!(error(NetworkSettings { blocks: 0, ..plain }), "network.blocks: 0 is not in 1..=100");
+        assert!(error(spatial).starts_with("policy_head: architecture \"dama-cnn\""));
+        assert_eq!(error(NetworkSettings { blocks: 0, ..plain }), "blocks: 0 is not in 1..=100");
         let old = r#"{"blocks":6,"filters":64,"policy_head":"spatial","value_hidden":256}"#;
-        assert_eq!(serde_json::from_str::<NetworkSettings>(old).unwrap(), good, "a file of before means the frame");
+        assert_eq!(serde_json::from_str::<NetworkSettings>(old).unwrap(), good, "an old file means the frame");
     }
 }

@@ -6,6 +6,7 @@
 
 use serde::{Deserialize, Serialize};
 use shared::encoding::TrainingBatch;
+use shared::setting::{SettingError, check_range, check_that};
 use tch::{Kind, Reduction, Tensor};
 
 use crate::grid::Grid;
@@ -54,28 +55,15 @@ impl TrainingSettings {
     /// Checks the ranges.
     ///
     /// # Errors
-    /// [`NetError::Settings`] naming the key that is out of range.
-    pub fn check(&self) -> Result<(), NetError> {
-        let refused =
-            |key, value: f64, range: &str| Err(NetError::Settings { key, reason: format!("{value} is not {range}") });
-        if !(0.0..1.0).contains(&self.momentum) {
-            return refused("training.momentum", self.momentum, "in 0..1");
-        }
-        if !(0.0..1.0).contains(&self.weight_decay) {
-            return refused("training.weight_decay", self.weight_decay, "in 0..1");
-        }
-        let weights = [
-            ("training.value_loss_weight", self.value_loss_weight),
-            ("training.policy_rate_scale", self.policy_rate_scale),
-            ("training.value_rate_scale", self.value_rate_scale),
-        ];
-        if let Some((key, weight)) = weights.into_iter().find(|(_, weight)| !(0.0..=1e6).contains(weight)) {
-            return refused(key, weight, "in 0..=1000000");
-        }
-        match self.gradient_clip_norm {
-            Some(norm) if !(norm > 0.0 && norm.is_finite()) => refused("training.gradient_clip_norm", norm, "above 0"),
-            _ => Ok(()),
-        }
+    /// [`SettingError`] with the first key that is out of range.
+    pub fn check(&self) -> Result<(), SettingError> {
+        check_range("momentum", self.momentum, 0.0..1.0)?;
+        check_range("weight_decay", self.weight_decay, 0.0..1.0)?;
+        check_range("value_loss_weight", self.value_loss_weight, 0.0..=1e6)?;
+        check_range("policy_rate_scale", self.policy_rate_scale, 0.0..=1e6)?;
+        check_range("value_rate_scale", self.value_rate_scale, 0.0..=1e6)?;
+        let norm = self.gradient_clip_norm.unwrap_or(1.0);
+        check_that("gradient_clip_norm", norm > 0.0 && norm.is_finite(), || format!("{norm} is not above 0"))
     }
 }
 
@@ -144,10 +132,7 @@ impl Trainer {
     /// [`NetError::Batch`] if the batch contradicts itself or the shape, [`NetError::NotFinite`] if loss or gradient
     /// are not finite, [`NetError::Settings`] if the learning rate is not. Nothing has changed then.
     pub fn step(&mut self, batch: &TrainingBatch, learning_rate: f64) -> Result<StepLosses, NetError> {
-        if !(0.0..=1e3).contains(&learning_rate) {
-            let reason = format!("{learning_rate} is not in 0..=1000");
-            return Err(NetError::Settings { key: "learning rate", reason });
-        }
+        check_range("learning_rate", learning_rate, 0.0..=1e3)?;
         check_batch(&self.network, batch)?;
         let statistics = self.network.statistics.f_detach_copy()?;
         let measured = self.measure(batch);
@@ -189,17 +174,17 @@ impl Trainer {
 
     /// Runs the network forward and backward. Returns the losses and the gradient of all weights, f32 flat.
     fn measure(&self, batch: &TrainingBatch) -> Result<(StepLosses, Tensor), NetError> {
-        let (shape, device) = (&self.network.shape, self.network.device.0);
+        let (shape, device) = (self.network.shape(), self.network.device.0);
         let grid = Grid::new(shape, &batch.input, device)?;
         let planes = upload(&batch.input, shape, &grid, device, self.settings.precision.kind())?;
         let index = MoveIndex::new(shape, &batch.input, &grid, device)?;
         let targets = Targets::new(batch, device)?;
-        let said = self.model.forward(&planes, &grid)?;
-        let logits = targets.table(&index.logits(shape, &said.policy)?)?;
+        let output = self.model.forward(&planes, &grid)?;
+        let logits = targets.table(&index.logits(shape, &output.policy)?)?;
         let shares = logits.f_log_softmax(1, Kind::Float)?;
         let policy_loss =
             shares.f_mul(&targets.policy)?.f_sum(Kind::Float)?.f_div_scalar(-(batch.input.len() as f64))?;
-        let value_loss = said.value.f_mse_loss(&targets.value, Reduction::Mean)?;
+        let value_loss = output.value.f_mse_loss(&targets.value, Reduction::Mean)?;
         let total = policy_loss.f_add(&value_loss.f_mul_scalar(self.settings.value_loss_weight)?)?;
         let gradients = Tensor::f_run_backward(&[&total], &self.parameters, false, false)?;
         let _no_gradients = tch::no_grad_guard();
@@ -281,7 +266,7 @@ impl Targets {
 
 /// Checks that `batch` agrees with itself and the network, and that every position has a move to learn.
 fn check_batch(network: &Network, batch: &TrainingBatch) -> Result<(), NetError> {
-    check_input(&network.shape, &batch.input)?;
+    check_input(network.shape(), &batch.input)?;
     let refused = |reason: String| Err(NetError::Batch(reason));
     let (positions, moves) = (batch.input.len(), batch.input.policy_indices.len());
     if positions == 0 {

@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{KINDS, batch, input, shape, single};
+use common::{KINDS, batch, input, shape, single, spec};
 use net::{
     Architecture, Device, InferenceNetwork, Network, NetworkOutput, NetworkSettings, NetworkShape, PolicyHead,
     Precision, Trainer, TrainingSettings, Trunk,
@@ -13,7 +13,7 @@ use shared::encoding::{MoveCells, NetworkInput, PlaneShape};
 
 /// A network whose running statistics and biases are not those of the start.
 fn trained(shape: &NetworkShape) -> Network {
-    let network = Network::random(shape, Device::CPU, 7).unwrap();
+    let network = Network::random(&spec(*shape), Device::CPU, 7).unwrap();
     let mut trainer = Trainer::new(network, TrainingSettings::default()).unwrap();
     for step in 0..25 {
         trainer.step(&batch(shape, 16, step), 0.05).unwrap();
@@ -122,7 +122,7 @@ fn the_original_network_has_its_size() {
     let planes = PlaneShape { planes: 24, rows: 26, columns: 26 };
     let full =
         NetworkShape { planes, policy_size: 5488, placement_kinds: 8, neighbourhood: None, feature_count: 0, settings };
-    let network = Network::random(&full, Device::CPU, 1).unwrap();
+    let network = Network::random(&spec(full), Device::CPU, 1).unwrap();
     assert_eq!(network.parameter_count(), 30_088_183);
     let mut inference = InferenceNetwork::new(&network, Device::CPU, Precision::Float32, &[]).unwrap();
     let output = evaluate(&mut inference, &input(&full, 1, 1));

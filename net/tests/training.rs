@@ -5,7 +5,7 @@ mod common;
 
 use std::collections::BTreeMap;
 
-use common::{KINDS, Kind, batch, shape};
+use common::{KINDS, Kind, batch, shape, spec};
 use net::{
     Device, InferenceNetwork, NetError, Network, NetworkOutput, PolicyHead, Precision, Trainer, TrainingSettings,
 };
@@ -13,7 +13,7 @@ use rand::SeedableRng;
 use shared::encoding::{MoveCells, NetworkInput, TrainingBatch};
 
 fn trainer(kind: Kind, size: usize) -> Trainer {
-    let network = Network::random(&kind.shape(size), Device::CPU, 1).unwrap();
+    let network = Network::random(&spec(kind.shape(size)), Device::CPU, 1).unwrap();
     Trainer::new(network, TrainingSettings::default()).unwrap()
 }
 
@@ -38,7 +38,7 @@ fn reduced_precision_learns_the_same() {
     for kind in KINDS {
         let batch = batch(&kind.shape(5), 32, 3);
         let learn = |precision| {
-            let network = Network::random(&kind.shape(5), Device::CPU, 1).unwrap();
+            let network = Network::random(&spec(kind.shape(5)), Device::CPU, 1).unwrap();
             let mut trainer = Trainer::new(network, TrainingSettings { precision, ..Default::default() }).unwrap();
             let first = trainer.step(&batch, 0.02).unwrap();
             let last = (0..100).map(|_| trainer.step(&batch, 0.05).unwrap()).last().unwrap();
@@ -68,7 +68,7 @@ fn check_resume(threads: usize, precision: Precision) {
             };
             let extra = BTreeMap::from([("random".to_owned(), "17".to_owned())]);
             let settings = TrainingSettings { precision, ..TrainingSettings::default() };
-            let fresh = || Trainer::new(Network::random(&shape, Device::CPU, 1).unwrap(), settings).unwrap();
+            let fresh = || Trainer::new(Network::random(&spec(shape), Device::CPU, 1).unwrap(), settings).unwrap();
             let mut whole = fresh();
             learn(&mut whole, 0..100);
 
@@ -77,7 +77,7 @@ fn check_resume(threads: usize, precision: Precision) {
             let path = folder.path().join("checkpoint.safetensors");
             half.save_checkpoint(&path, &extra).unwrap();
             drop(half);
-            let (mut resumed, found) = Trainer::load_checkpoint(&path, &shape, Device::CPU, settings).unwrap();
+            let (mut resumed, found) = Trainer::load_checkpoint(&path, &spec(shape), Device::CPU, settings).unwrap();
             assert_eq!((resumed.training_step(), &found), (50, &extra));
             learn(&mut resumed, 50..100);
             assert!(
@@ -207,7 +207,7 @@ fn a_long_gradient_is_shortened() {
         weight_decay: 0.0,
         ..TrainingSettings::default()
     };
-    let network = Network::random(&shape, Device::CPU, 1).unwrap();
+    let network = Network::random(&spec(shape), Device::CPU, 1).unwrap();
     let mut trainer = Trainer::new(network, settings).unwrap();
     let before = weights(&trainer);
     let losses = trainer.step(&batch(&shape, 8, 1), 1.0).unwrap();
@@ -222,7 +222,7 @@ fn each_head_has_a_learning_rate_of_its_own() {
         let shape = kind.shape(5);
         let step = |policy_rate_scale, value_rate_scale| {
             let settings = TrainingSettings { policy_rate_scale, value_rate_scale, ..TrainingSettings::default() };
-            let network = Network::random(&shape, Device::CPU, 1).unwrap();
+            let network = Network::random(&spec(shape), Device::CPU, 1).unwrap();
             let mut trainer = Trainer::new(network, settings).unwrap();
             let before = weights(&trainer);
             trainer.step(&batch(&shape, 8, 1), 0.1).unwrap();

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::thread::JoinHandle;
 
-use net::{Device, DeviceChoice, InferenceNetwork, NetError, Network, NetworkOutput, NetworkShape, Precision};
-use shared::encoding::{DecodeError, Encoding, NetworkInput, Shown, game_of_network};
+use net::{Device, DeviceChoice, InferenceNetwork, NetError, Network, NetworkFile, NetworkOutput, Precision};
+use shared::encoding::{DecodeError, Encoding, NetworkInput, Shown};
 use shared::game::Value;
 use shared::search::{LeafId, Search};
 use tracing::info;
@@ -58,16 +58,6 @@ pub enum NetworkPlayerError {
         /// The game of the network.
         found: String,
     },
-    /// The network plays no game that is known by its shape.
-    #[error("network {name}: not one for {game}: {shape}")]
-    UnknownGame {
-        /// The network.
-        name: String,
-        /// The game that is played.
-        game: &'static str,
-        /// Its shape.
-        shape: NetworkShape,
-    },
     /// The thread that computes it cannot be started.
     #[error("start the thread of network {name}")]
     Thread {
@@ -102,23 +92,13 @@ impl NetworkSource {
     /// Returns the network on `device`, and how it sees the board.
     fn open<G: Shown>(&self, device: Device) -> Result<(Network, G::View), NetworkPlayerError> {
         let file = self.file().ok_or(NetworkPlayerError::NotCarried { game: G::NAME })?;
-        let shape = Network::shape_of(file)?;
-        let view = view_of::<G>(&shape).ok_or_else(|| {
-            let (name, game) = (self.to_string(), G::NAME);
-            match game_of_network(shape.planes, shape.policy_size) {
-                Some(found) => NetworkPlayerError::OtherGame { name, game, found: found.type_name() },
-                None => NetworkPlayerError::UnknownGame { name, game, shape },
-            }
-        })?;
-        Ok((Network::load(file, &shape, device)?, view))
+        let file = NetworkFile::read(file)?;
+        let game = file.spec()?.game;
+        let other_game =
+            || NetworkPlayerError::OtherGame { name: self.to_string(), game: G::NAME, found: game.to_string() };
+        let view = G::view_of(&game).ok_or_else(other_game)?;
+        Ok((file.load(device)?, view))
     }
-}
-
-/// Returns how a network of this shape sees the game, `None` if it plays another one.
-fn view_of<G: Shown>(shape: &NetworkShape) -> Option<G::View> {
-    let view = G::view(shape.planes, shape.policy_size)?;
-    let expected = NetworkShape::new(&G::default().encoding(view), shape.settings);
-    (*shape == expected).then_some(view)
 }
 
 /// A network that is computed by a thread of its own, which ends when this is dropped.

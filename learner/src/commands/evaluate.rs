@@ -4,9 +4,8 @@ use std::fmt::Write;
 use std::path::PathBuf;
 
 use anyhow::Context;
-use learner::known_network::KnownNetwork;
 use learner::supervised::{PredictionMetrics, measure, percent};
-use net::{DeviceChoice, Network};
+use net::{DeviceChoice, NetworkFile};
 use runtime::exit::UsageError;
 use runtime::{exit, logging};
 use samples::human_games::{HumanSampleSets, ReadSettings, SetSettings, encoding_of, make_sets, read_games};
@@ -23,7 +22,7 @@ const BATCH_THREADS: usize = 1;
 /// Which network, and which games.
 #[derive(Debug, Clone, clap::Args)]
 pub struct EvaluateArgs {
-    /// Network or checkpoint; its shape is read from the file.
+    /// Network or checkpoint; the file says what it plays.
     #[arg(long, value_name = "FILE")]
     network: PathBuf,
     /// Games to predict: files, folders with all below them, zip archives.
@@ -38,9 +37,9 @@ pub struct EvaluateArgs {
     /// Share that is held out (pretrain.held_out_share).
     #[arg(long, value_name = "SHARE", default_value_t = 0.1)]
     held_out_share: f64,
-    /// Game type that the network plays.
-    #[arg(long, value_name = "TYPE", default_value_t = GameType::MLP)]
-    game_type: GameType,
+    /// Game type of the games to measure with. The default is the network's.
+    #[arg(long, value_name = "TYPE")]
+    game_type: Option<GameType>,
     /// auto, cpu or cuda:N.
     #[arg(long, value_name = "DEVICE", default_value = "auto")]
     device: DeviceChoice,
@@ -76,19 +75,21 @@ pub fn evaluate(args: &EvaluateArgs) -> anyhow::Result<()> {
         return Err(UsageError(format!("--held-out-share {}: not in 0..=1", args.held_out_share)).into());
     }
     net::cuda::preload(args.device)?;
-    let KnownNetwork { shape, spec } = KnownNetwork::describe(&args.network, args.game_type)?;
-    let encoding = encoding_of(&spec).map_err(|error| UsageError(error.to_string()))?;
+    let file = NetworkFile::read(&args.network)?;
+    let game = file.spec()?.game;
+    let game = args.game_type.map_or(game.clone(), |game_type| game.with_game_type(game_type));
+    let encoding = encoding_of(&game).map_err(|error| UsageError(error.to_string()))?;
     let device = net::open_device(args.device)?;
     if args.threads > 0 {
         net::set_threads(args.threads);
     }
-    let network = Network::load(&args.network, &shape, device)?;
+    let network = file.load(device)?;
     let read = read_games(&args.games, ReadSettings { threads: args.threads, ..ReadSettings::default() })?;
     print_dropped(&read.dropped);
     let held_out_share = if args.held_out { args.held_out_share } else { 1.0 };
     let split = Split { seed: args.seed, held_out_share };
     let sets = make_sets(&encoding, &read.games, SetSettings { split, decided_only: false });
-    anyhow::ensure!(sets.samples.held_out_games > 0, "games: none of {} to measure with", args.game_type);
+    anyhow::ensure!(sets.samples.held_out_games > 0, "games: none of {} to measure with", game.type_name());
     let spinner = logging::spinner();
     spinner.set_message(format!("{} positions", sets.samples.held_out.position_count()));
     let metrics = measure(&network, &encoding, &sets.samples.held_out, BATCH_THREADS, &CancellationToken::new())?;

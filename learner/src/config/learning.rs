@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use shared::record::ValueTarget;
 use shared::setting::{SettingError, check_range, check_that};
 
-use super::{BATCH_SIZE_MAX, LEARNING_RATE_END, THREADS_MAX, checked_by_net};
+use super::{BATCH_SIZE_MAX, LEARNING_RATE_END, THREADS_MAX};
 
 /// How the network learns.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -111,7 +111,7 @@ impl TrainingConfig {
         check_range("value_target_discount", self.value_target_discount, 0.0..=1.0)?;
         check_range("value_target_lambda", self.value_target_lambda, 0.0..=1.0)?;
         check_range("value_target_weight", self.value_target_weight, 0.0..=1.0)?;
-        checked_by_net(self.optimizer(Device::CPU).check())
+        self.optimizer(Device::CPU).check()
     }
 }
 

@@ -10,7 +10,7 @@ mod serving;
 
 use std::ops::Deref;
 
-use net::{NetError, NetworkSettings};
+use net::NetworkSettings;
 use runtime::layers::{self, ConfigError, Loaded, Sources};
 use runtime::logging::LogSettings;
 use serde::{Deserialize, Serialize};
@@ -79,7 +79,7 @@ impl LearnerConfig {
         self.server.check().map_err(under("server"))?;
         self.self_play.check(&self.game).map_err(under("self_play"))?;
         self.gate.check().map_err(under("gate"))?;
-        checked_by_net(self.network.check()).map_err(under("network"))?;
+        self.network.check().map_err(under("network"))?;
         self.inference.check().map_err(under("inference"))?;
         self.training.check().map_err(under("training"))?;
         self.pretrain.check().map_err(under("pretrain"))?;
@@ -125,14 +125,6 @@ impl Deref for LearnerSettings {
     fn deref(&self) -> &LearnerConfig {
         &self.0
     }
-}
-
-/// Names the key that `net` refused.
-pub(crate) fn checked_by_net(checked: Result<(), NetError>) -> Result<(), SettingError> {
-    checked.map_err(|error| match error {
-        NetError::Settings { key, reason } => SettingError::new(key.rsplit('.').next().unwrap_or(key), reason),
-        other => SettingError::new("device", other),
-    })
 }
 
 #[cfg(test)]

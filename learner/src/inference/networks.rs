@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::path::PathBuf;
 
-use net::{Device, InferenceNetwork, Network, NetworkOutput, NetworkShape, Precision};
+use net::{Device, InferenceNetwork, Network, NetworkOutput, NetworkSpec, Precision};
 use shared::encoding::NetworkInput;
 use tracing::info;
 
@@ -13,7 +13,7 @@ use crate::files::RunFiles;
 /// Keeps the networks used last ready on one device.
 pub struct TorchEvaluator {
     files: RunFiles,
-    shape: NetworkShape,
+    spec: NetworkSpec,
     device: Device,
     batch_sizes: Vec<usize>,
     network_count_max: usize,
@@ -31,12 +31,12 @@ impl TorchEvaluator {
     #[must_use]
     pub fn new(
         files: RunFiles,
-        shape: NetworkShape,
+        spec: NetworkSpec,
         device: Device,
         batch_sizes: Vec<usize>,
         network_count_max: usize,
     ) -> Self {
-        Self { files, shape, device, batch_sizes, network_count_max, ready: HashMap::new(), use_count: 0 }
+        Self { files, spec, device, batch_sizes, network_count_max, ready: HashMap::new(), use_count: 0 }
     }
 
     fn ready(&mut self, network_id: u32) -> Result<&mut InferenceNetwork, String> {
@@ -56,7 +56,7 @@ impl TorchEvaluator {
         if !path.is_file() {
             return Err(format!("there is no network file {}", path.display()));
         }
-        let network = Network::load(&path, &self.shape, self.device).map_err(|error| error.to_string())?;
+        let network = Network::load(&path, &self.spec, self.device).map_err(|error| error.to_string())?;
         InferenceNetwork::new(&network, self.device, Precision::for_device(self.device), &self.batch_sizes)
             .map_err(|error| error.to_string())
     }

@@ -7,7 +7,7 @@ use net::{Device, DeviceChoice, TrainingPrecision, TrainingSettings};
 use serde::{Deserialize, Serialize};
 use shared::setting::{SettingError, check_range};
 
-use crate::config::{BATCH_SIZE_MAX, LEARNING_RATE_END, THREADS_MAX, checked_by_net};
+use crate::config::{BATCH_SIZE_MAX, LEARNING_RATE_END, THREADS_MAX};
 
 /// How a network learns without self-play.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -91,7 +91,7 @@ impl SupervisedSettings {
         check_range("warmup_epochs", self.warmup_epochs, 0.0..=1000.0)?;
         check_range("plateau_patience", self.plateau_patience, 1..)?;
         check_range("checkpoint_steps", self.checkpoint_steps, 1..)?;
-        checked_by_net(self.optimizer(Device::CPU).check())
+        self.optimizer(Device::CPU).check()
     }
 }
 

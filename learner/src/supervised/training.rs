@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Instant;
 
-use net::{Device, NetError, Network, NetworkShape, Trainer};
+use net::{Device, NetError, Network, NetworkSpec, Trainer};
 use samples::epoch_batches::{BatchSource, EpochOrder, for_each_batch};
 use samples::split::SampleSets;
 use shared::encoding::{Encoding, TrainingBatch};
@@ -71,23 +71,23 @@ impl<'a, E: Encoding> SupervisedTraining<'a, E> {
         if settings.threads > 0 {
             net::set_threads(settings.threads);
         }
-        let shape = NetworkShape::new(encoding, config.network);
+        let spec = NetworkSpec::new(&config.game, config.network).map_err(NetError::from)?;
         let mut origin = origin(config, source, &sets.sha256())?;
         if let Some(path) = start {
             let failed = |error| SupervisedError::StartNetwork { path: path.to_owned(), source: error };
             origin.insert("start network".to_owned(), file_sha256(path).map_err(failed)?);
         }
-        let (trainer, progress) = match load_checkpoint(folder, source, &shape, device, &settings)? {
+        let (trainer, progress) = match load_checkpoint(folder, source, &spec, device, &settings)? {
             Some((trainer, progress)) => {
                 check_origin(folder, source, &progress, &origin)?;
                 info!(training_step = trainer.training_step(), "training goes on from its checkpoint");
                 (trainer, progress)
             }
             None => {
-                info!(network = %shape, "new training");
+                info!(network = %spec, "new training");
                 let network = match start {
-                    Some(path) => Network::load(path, &shape, device)?,
-                    None => Network::random(&shape, device, settings.seed)?,
+                    Some(path) => Network::load(path, &spec, device)?,
+                    None => Network::random(&spec, device, settings.seed)?,
                 };
                 let trainer = Trainer::new(network, settings.optimizer(device))?;
                 (trainer, SupervisedProgress { origin, ..SupervisedProgress::default() })
@@ -241,7 +241,7 @@ fn check_sets(sets: &SampleSets, source: TrainingSource, settings: &SupervisedSe
 fn load_checkpoint(
     folder: &TrainingFolder,
     source: TrainingSource,
-    shape: &NetworkShape,
+    spec: &NetworkSpec,
     device: Device,
     settings: &SupervisedSettings,
 ) -> Result<Option<(Trainer, SupervisedProgress)>, SupervisedError> {
@@ -249,7 +249,7 @@ fn load_checkpoint(
     if !path.exists() {
         return Ok(None);
     }
-    let loaded = Trainer::load_checkpoint(&path, shape, device, settings.optimizer(device));
+    let loaded = Trainer::load_checkpoint(&path, spec, device, settings.optimizer(device));
     let (trainer, extra) = loaded.map_err(SupervisedError::Checkpoint)?;
     let progress = SupervisedProgress::from_extra(&extra, source, &path)?;
     Ok(Some((trainer, progress)))

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use anyhow::Context;
-use net::{Device, Network, NetworkShape, Trainer, TrainingSettings};
+use net::{Device, Network, NetworkSpec, Trainer, TrainingSettings};
 use sha2::{Digest, Sha256};
 use tracing::{info, warn};
 
@@ -24,7 +24,7 @@ pub(super) struct Restored {
 /// Where checkpoints are and what they are of.
 pub(super) struct Checkpoints {
     pub(super) files: RunFiles,
-    pub(super) shape: NetworkShape,
+    pub(super) network: NetworkSpec,
     pub(super) device: Device,
     pub(super) settings: TrainingSettings,
     pub(super) store: DurableStore,
@@ -46,7 +46,7 @@ impl Checkpoints {
     fn load_row(&self, row: &CheckpointRow) -> anyhow::Result<Restored> {
         let path = self.files.dir().join(&row.file);
         check_sha256(&path, &row.sha256)?;
-        let (trainer, extra) = Trainer::load_checkpoint(&path, &self.shape, self.device, self.settings)?;
+        let (trainer, extra) = Trainer::load_checkpoint(&path, &self.network, self.device, self.settings)?;
         let rollback_count = extra.get(ROLLBACK_COUNT).and_then(|text| text.parse().ok()).unwrap_or(0);
         info!(training_step = trainer.training_step(), "training goes on from its checkpoint");
         Ok(Restored { trainer, rollback_count })
@@ -89,14 +89,14 @@ impl Checkpoints {
 /// What the disk says, or why `from` cannot be used.
 pub fn first_network(
     files: &RunFiles,
-    shape: &NetworkShape,
+    spec: &NetworkSpec,
     seed: u64,
     from: Option<&Path>,
     store: &DurableStore,
 ) -> anyhow::Result<()> {
     let network = match from {
-        Some(path) => Network::load(path, shape, Device::CPU)?,
-        None => Network::random(shape, Device::CPU, seed)?,
+        Some(path) => Network::load(path, spec, Device::CPU)?,
+        None => Network::random(spec, Device::CPU, seed)?,
     };
     let (path, checkpoint) = (files.network(1), files.checkpoint(0));
     let sha256 = write_file(store, || network.save(&path))?;

@@ -11,7 +11,7 @@ mod thread;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
-use net::NetworkShape;
+use net::NetworkSpec;
 use samples::buffer::SharedReplay;
 use samples::human_games::HumanGames;
 use shared::encoding::Encoding;
@@ -70,8 +70,8 @@ pub struct TrainerParts<E: Encoding> {
     pub encoding: E,
     /// How to learn.
     pub settings: TrainerSettings,
-    /// Shape of the network.
-    pub shape: NetworkShape,
+    /// What the network plays, and its shape.
+    pub network: NetworkSpec,
     /// Where files lie.
     pub files: RunFiles,
     /// Where losses and checkpoints are stored.

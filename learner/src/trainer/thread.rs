@@ -65,8 +65,8 @@ impl<E: Encoding> TrainerThread<E> {
         }
         let settings = config.optimizer(device);
         info!(%device, precision = ?settings.precision, "training");
-        let (files, shape, store) = (parts.files.clone(), parts.shape, parts.store.clone());
-        let checkpoints = Checkpoints { files, shape, device, settings, store };
+        let (files, network, store) = (parts.files.clone(), parts.network.clone(), parts.store.clone());
+        let checkpoints = Checkpoints { files, network, device, settings, store };
         let restored = checkpoints.load()?;
         let sampler = BatchSampler::new(parts.encoding.clone());
         let human = parts.human_games.as_ref().map(HumanGames::sampler);

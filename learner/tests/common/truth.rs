@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use learner::config::LearnerConfig;
-use net::{Device, InferenceNetwork, Network, NetworkOutput, NetworkShape, Precision};
+use net::{Device, InferenceNetwork, Network, NetworkOutput, NetworkSpec, Precision};
 use shared::encoding::tictactoe::TicTacToeEncoding;
 use shared::encoding::{Encoding, NetworkInput};
 use shared::game::tictactoe::{Position, Square, TicTacToe};
@@ -37,8 +37,8 @@ impl NetworkPlayer {
         // Single positions: threads would cost more than they bring.
         net::set_threads(1);
         let encoding = TicTacToeEncoding::new(TicTacToe);
-        let shape = NetworkShape::new(&encoding, config.network);
-        let network = Network::load(path, &shape, Device::CPU).expect("the network loads");
+        let spec = NetworkSpec::new(&config.game, config.network).expect("the settings are possible");
+        let network = Network::load(path, &spec, Device::CPU).expect("the network loads");
         let network = InferenceNetwork::new(&network, Device::CPU, Precision::Float32, &[]).expect("it folds");
         Self {
             encoding,

@@ -1,12 +1,12 @@
 //! What the benchmarks of networks share: the network first described for draughts, and positions for it.
 
-use net::{Architecture, NetworkSettings, NetworkShape, PolicyHead, Trunk};
+use net::{Architecture, NetworkSettings, NetworkSpec, PolicyHead, Trunk};
 use shared::encoding::dama::{DamaEncoding, PolicyCoding};
-use shared::encoding::{Encoding, NetworkInput, TrainingBatch};
+use shared::encoding::{Encoding, NetworkInput, Shown, TrainingBatch};
 use shared::game::Game;
 
-/// Returns the shape of the network first described for draughts: 4 convolutions of 64.
-pub fn dama_cnn() -> NetworkShape {
+/// Returns the network first described for draughts: 4 convolutions of 64.
+pub fn dama_cnn() -> NetworkSpec {
     let settings = NetworkSettings {
         architecture: Architecture::DamaCnn,
         blocks: 4,
@@ -15,7 +15,13 @@ pub fn dama_cnn() -> NetworkShape {
         policy_head: PolicyHead::Full,
         value_hidden: 64,
     };
-    NetworkShape::new(&dama_encoding(), settings)
+    dama_network(settings)
+}
+
+/// Returns a network of this size for draughts.
+pub fn dama_network(settings: NetworkSettings) -> NetworkSpec {
+    let encoding = dama_encoding();
+    NetworkSpec::new(&encoding.game().spec(PolicyCoding::Lossless), settings).expect("such a network can be")
 }
 
 /// How draughts are shown to these networks.

@@ -1,10 +1,11 @@
 //! Made-up batches: random planes, moves and targets for any shape.
 #![allow(dead_code, reason = "each test file uses its part")]
 
-use net::{Architecture, NetworkSettings, NetworkShape, PolicyHead, Trunk};
+use net::{Architecture, NetworkSettings, NetworkShape, NetworkSpec, PolicyHead, Trunk};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 use shared::encoding::{MoveCells, Neighbourhood, NetworkInput, PlaneShape, TrainingBatch};
+use shared::game::catalog::GameSpec;
 
 /// The kinds of network there are.
 pub const KINDS: [Kind; 7] = [
@@ -49,6 +50,11 @@ impl Kind {
 /// A small network on the frame of `size` x `size`.
 pub fn shape(policy_head: PolicyHead, size: usize) -> NetworkShape {
     residual(policy_head, None).shape(size)
+}
+
+/// Names a game for a shape that no game has: what is computed does not depend on it.
+pub fn spec(shape: NetworkShape) -> NetworkSpec {
+    NetworkSpec { game: GameSpec::TicTacToe {}, shape }
 }
 
 /// Appends a position with `moves` moves of all kinds; two cells of three are active, and some moves touch others.

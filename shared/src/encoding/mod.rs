@@ -12,7 +12,7 @@ pub mod tictactoe;
 use crate::game::{Appraise, Game};
 
 pub use input::{NetworkInput, TrainingBatch};
-pub use shown::{Shown, game_of_network};
+pub use shown::Shown;
 
 /// Shape of the input planes of one position: C x H x W.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

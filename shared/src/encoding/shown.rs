@@ -1,17 +1,16 @@
-//! Games whose networks are known by their shape: which game they play, and how they see it.
+//! Games that trained networks play, and how each network sees the board.
 
 use std::fmt::Debug;
-use std::ops::RangeInclusive;
 
+use super::Encoding;
 use super::dama::{DamaEncoding, PolicyCoding};
 use super::hive::HiveEncoding;
-use super::{Encoding, PlaneShape};
 use crate::game::Appraise;
 use crate::game::catalog::GameSpec;
-use crate::game::dama::{Dama, Move};
+use crate::game::dama::Dama;
 use crate::game::hive::Hive;
 
-/// A game that networks see in one of several ways, which the shape of a network tells.
+/// A game that networks see in one of several ways, which the specification in a network's file says.
 pub trait Shown: Appraise + Default {
     /// What the game is called.
     const NAME: &'static str;
@@ -22,8 +21,6 @@ pub trait Shown: Appraise + Default {
     /// The way to see it where no network says another.
     const USUAL_VIEW: Self::View;
 
-    /// Returns the view of a network with these planes and so many policy indices, `None` if there is none.
-    fn view(planes: PlaneShape, policy_size: usize) -> Option<Self::View>;
     /// Returns how the game is shown in this view.
     fn encoding(&self, view: Self::View) -> Self::Encoding;
     /// Returns the game seen so, as learners and workers tell it each other.
@@ -38,11 +35,6 @@ impl Shown for Hive {
     type View = u8;
     type Encoding = HiveEncoding;
     const USUAL_VIEW: u8 = HiveEncoding::FRAME_DEFAULT;
-
-    fn view(planes: PlaneShape, _policy_size: usize) -> Option<u8> {
-        const FRAMES: RangeInclusive<u8> = HiveEncoding::FRAMES;
-        u8::try_from(planes.rows).ok().filter(|frame| FRAMES.contains(frame))
-    }
 
     fn encoding(&self, frame: u8) -> HiveEncoding {
         HiveEncoding::new(*self, frame)
@@ -63,11 +55,6 @@ impl Shown for Dama {
     type Encoding = DamaEncoding;
     const USUAL_VIEW: PolicyCoding = PolicyCoding::Lossless;
 
-    fn view(_planes: PlaneShape, policy_size: usize) -> Option<PolicyCoding> {
-        let coding = if policy_size == Move::COUNT { PolicyCoding::Lossless } else { PolicyCoding::From4 };
-        (coding.size() == policy_size).then_some(coding)
-    }
-
     fn encoding(&self, coding: PolicyCoding) -> DamaEncoding {
         DamaEncoding::new(*self, coding)
     }
@@ -81,37 +68,20 @@ impl Shown for Dama {
     }
 }
 
-/// Returns the game that a network with these planes and so many policy indices plays, by its usual rules; `None` if it
-/// is none of those that are known so.
-#[must_use]
-pub fn game_of_network(planes: PlaneShape, policy_size: usize) -> Option<GameSpec> {
-    fn of<G: Shown>(planes: PlaneShape, policy_size: usize) -> Option<GameSpec> {
-        let view = G::view(planes, policy_size)?;
-        let encoding = G::default().encoding(view);
-        let is_it = encoding.plane_shape() == planes && encoding.policy_size() == policy_size;
-        is_it.then(|| encoding.game().spec(view))
-    }
-    of::<Hive>(planes, policy_size).or_else(|| of::<Dama>(planes, policy_size))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn check<G: Shown>(view: G::View) {
-        let encoding = G::default().encoding(view);
-        let spec = game_of_network(encoding.plane_shape(), encoding.policy_size()).expect("a known game");
-        assert_eq!(spec, G::default().spec(view));
-        assert_eq!(G::view_of(&spec), Some(view));
+        assert_eq!(G::view_of(&G::default().spec(view)), Some(view));
     }
 
     #[test]
-    fn a_network_tells_its_game() {
+    fn a_specification_says_how_the_board_is_seen() {
         check::<Hive>(8);
         check::<Hive>(Hive::USUAL_VIEW);
         check::<Dama>(PolicyCoding::Lossless);
         check::<Dama>(PolicyCoding::From4);
-        assert_eq!(game_of_network(PlaneShape { planes: 2, rows: 3, columns: 3 }, 9), None);
         assert_eq!(Hive::view_of(&Dama::default().spec(PolicyCoding::From4)), None);
     }
 }

@@ -1,5 +1,7 @@
 //! Where the learner, the workers and the networks choose a game: everything else there is generic over [`Encoding`].
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
 use super::dama::{Dama, DamaRules};
@@ -170,6 +172,27 @@ impl GameSpec {
         }
     }
 
+    /// Returns whether a network of one can play the other: the game is the same, and positions and moves are encoded
+    /// alike. Rules may differ: in another type of Hive the pieces that are not in play are never in hand.
+    #[must_use]
+    pub fn has_networks_of(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Hive { frame, .. }, Self::Hive { frame: others, .. }) => frame == others,
+            (Self::Dama { policy, .. }, Self::Dama { policy: others, .. }) => policy == others,
+            (Self::TicTacToe {}, Self::TicTacToe {}) => true,
+            _ => false,
+        }
+    }
+
+    /// Returns the same with another type of Hive; other games have no types.
+    #[must_use]
+    pub fn with_game_type(self, game_type: GameType) -> Self {
+        match self {
+            Self::Hive { rules, frame } => Self::Hive { rules: HiveRules { game_type, ..rules }, frame },
+            other => other,
+        }
+    }
+
     /// Does the visitor's work for this game.
     ///
     /// # Errors
@@ -181,6 +204,17 @@ impl GameSpec {
             Self::Dama { rules, policy } => visitor.visit(DamaEncoding::new(Dama::new(rules), policy)),
             Self::TicTacToe {} => visitor.visit(TicTacToeEncoding::new(TicTacToe)),
         })
+    }
+}
+
+impl fmt::Display for GameSpec {
+    /// The game as errors name it: with what a network must have in common with it.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Hive { rules, frame } => write!(f, "Hive {} (frame {frame})", rules.game_type),
+            Self::Dama { policy, .. } => write!(f, "Italian draughts ({policy})"),
+            Self::TicTacToe {} => f.write_str("tic-tac-toe"),
+        }
     }
 }
 
@@ -222,6 +256,24 @@ mod tests {
         assert!(!hive(90, 12).has_samples_of(&GameSpec::TicTacToe {}));
         let dama = |policy| GameSpec::Dama { rules: DamaRules::default(), policy };
         assert!(!dama(PolicyCoding::From4).has_samples_of(&dama(PolicyCoding::Lossless)));
+    }
+
+    #[test]
+    fn networks_go_with_encodings() {
+        let hive = |game_type, frame| {
+            let rules = HiveRules { game_type, ..HiveRules::default() };
+            GameSpec::Hive { rules, frame }
+        };
+        assert!(hive(GameType::MLP, 16).has_networks_of(&hive(GameType::default(), 16)));
+        assert_eq!(hive(GameType::default(), 16).with_game_type(GameType::MLP), hive(GameType::MLP, 16));
+        assert!(!hive(GameType::MLP, 16).has_networks_of(&hive(GameType::MLP, 26)));
+        let dama = |ply_limit, policy| GameSpec::Dama { rules: DamaRules { ply_limit }, policy };
+        assert!(dama(90, PolicyCoding::From4).has_networks_of(&dama(200, PolicyCoding::From4)));
+        assert!(!dama(90, PolicyCoding::From4).has_networks_of(&dama(90, PolicyCoding::Lossless)));
+        assert!(!dama(90, PolicyCoding::From4).has_networks_of(&GameSpec::TicTacToe {}));
+        let names = [hive(GameType::MLP, 12), dama(90, PolicyCoding::Lossless), GameSpec::TicTacToe {}];
+        let names = names.map(|spec| spec.to_string());
+        assert_eq!(names, ["Hive Base+MLP (frame 12)", "Italian draughts (lossless)", "tic-tac-toe"]);
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! The numbers of moves, on a board turned so that the side to move plays up.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
 use crate::game::Side;
@@ -14,6 +16,15 @@ pub enum PolicyCoding {
     Lossless,
     /// Cell times four plus the direction of the step or first jump: captures that begin alike share a number.
     From4,
+}
+
+impl fmt::Display for PolicyCoding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Lossless => "lossless",
+            Self::From4 => "from4",
+        })
+    }
 }
 
 impl PolicyCoding {
