@@ -1,15 +1,16 @@
 //! The common parts of the programs `actor` and `evaluator`: command line, settings, start and end.
 
+use std::error::Error;
+use std::io;
 use std::path::PathBuf;
 
-use anyhow::Context;
 use proto::WorkerKind;
 use runtime::auth::Token;
 use runtime::exit::UsageError;
-use runtime::layers::{ConfigArgs, Loaded, Sources, load, to_toml};
+use runtime::layers::{ConfigArgs, ConfigError, Loaded, Sources, load, to_toml};
 use runtime::{exit, logging, shutdown};
 
-use crate::{WorkerConfig, WorkerSettings};
+use crate::{WorkerConfig, WorkerError, WorkerSettings};
 
 /// Flags that actors and evaluators share.
 #[derive(Debug, Clone, Default, clap::Args)]
@@ -50,25 +51,55 @@ impl WorkerArgs {
     }
 }
 
+/// Why a worker program ends with a failure.
+// Not transparent: the exit code depends on which errors are among the causes.
+#[derive(Debug, thiserror::Error)]
+pub enum ProgramError {
+    /// Wrong settings.
+    #[error("{0}")]
+    Settings(#[from] ConfigError),
+    /// Wrong usage.
+    #[error("{0}")]
+    Usage(#[from] UsageError),
+    /// The settings cannot be printed.
+    #[error("write to stdout")]
+    Print(#[source] io::Error),
+    /// The asynchronous runtime does not start.
+    #[error("start tokio")]
+    Tokio(#[source] io::Error),
+    /// The signal handlers cannot be installed.
+    #[error("listen to signals")]
+    Signals(#[source] io::Error),
+    /// The worker cannot go on.
+    #[error("{0}")]
+    Worker(#[from] WorkerError),
+}
+
+impl AsRef<dyn Error + Send + Sync> for ProgramError {
+    fn as_ref(&self) -> &(dyn Error + Send + Sync + 'static) {
+        self
+    }
+}
+
 /// Runs a worker of this kind until a signal stops it.
 ///
 /// # Errors
-/// Whatever is wrong with the configuration, or makes the worker end: see [`crate::WorkerError`].
-pub fn start(program: &'static str, kind: WorkerKind, args: &WorkerArgs) -> anyhow::Result<()> {
+/// [`ProgramError`] with the first setting that cannot be used, or with the reason why the worker ended.
+pub fn start(program: &'static str, kind: WorkerKind, args: &WorkerArgs) -> Result<(), ProgramError> {
     let loaded = load::<WorkerConfig>(&Sources::new(program, &args.config_args()))?;
     if args.config.print_config {
-        return exit::print(&to_toml(&loaded.raw)).context("write to stdout");
+        return exit::print(&to_toml(&loaded.raw)).map_err(ProgramError::Print);
     }
     logging::init(&loaded.raw.log).map_err(|error| loaded.error("log.filter", error))?;
     let token = token(args.token.as_deref(), &loaded)?;
     let settings = loaded.raw.check(token).map_err(|error| loaded.error(&error.key, error.problem))?;
     let (base, changes) = (loaded.base(), loaded.changes());
     tracing::info!(program, version = env!("CARGO_PKG_VERSION"), settings = base, changes, "starting");
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().context("start tokio")?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(ProgramError::Tokio)?;
     runtime.block_on(run_until_signal(settings, kind))
 }
 
-fn token(given: Option<&str>, loaded: &Loaded<WorkerConfig>) -> anyhow::Result<Option<Token>> {
+fn token(given: Option<&str>, loaded: &Loaded<WorkerConfig>) -> Result<Option<Token>, ProgramError> {
     if let Some(text) = given {
         let token = Token::new(text).map_err(|error| UsageError(format!("--token or ALVEARE_TOKEN: {error}")))?;
         return Ok(Some(token));
@@ -77,12 +108,12 @@ fn token(given: Option<&str>, loaded: &Loaded<WorkerConfig>) -> anyhow::Result<O
     if file.as_os_str().is_empty() {
         return Ok(None);
     }
-    let token = Token::from_file(file).map_err(anyhow::Error::from);
-    Ok(Some(token.map_err(|error| loaded.error("token_file", format!("{error:#}")))?))
+    let token = Token::from_file(file).map_err(|error| loaded.error("token_file", exit::one_line(&error)))?;
+    Ok(Some(token))
 }
 
-async fn run_until_signal(settings: WorkerSettings, kind: WorkerKind) -> anyhow::Result<()> {
-    let shutdown = shutdown::on_signals().context("listen to signals")?;
+async fn run_until_signal(settings: WorkerSettings, kind: WorkerKind) -> Result<(), ProgramError> {
+    let shutdown = shutdown::on_signals().map_err(ProgramError::Signals)?;
     crate::run(settings, kind, shutdown).await?;
     Ok(())
 }
