@@ -6,12 +6,9 @@ mod analyse;
 mod games;
 mod hub;
 mod matches;
-#[cfg(feature = "network")]
-mod network;
 mod perft;
 mod player;
 mod settings;
-#[cfg_attr(not(feature = "network"), expect(dead_code, reason = "only networks see games"))]
 mod think;
 mod uhp;
 mod verify;

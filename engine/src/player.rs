@@ -1,19 +1,17 @@
-//! Who answers the leaves: a trained network, or a search preset that needs none.
+//! What evaluates the leaves: a trained network, or a search preset that needs none.
 
 use runtime::logging;
-use shared::encoding::Shown;
+use shared::encoding::NetworkGame;
 use shared::game::Game;
-use shared::search::Preset;
-
-use crate::think::{Alone, Evaluator};
+use shared::search::{Evaluator, SearchPreset};
 
 /// How the search goes, which network plays, and where it is computed.
 #[derive(Debug, clap::Args)]
 pub struct PlayerOptions {
-    /// How to search: alphazero (with a network, or holding all moves for equally good), vanilla (random rollouts) or
+    /// How to search: alphazero (with a network, or with uniform priors), vanilla (random rollouts) or
     /// grandmaster (rules of thumb).
     #[arg(long, value_name = "PRESET", default_value = "alphazero")]
-    pub preset: Preset,
+    pub preset: SearchPreset,
     /// Network to play, as the learner writes it (run/networks/*.safetensors).
     #[cfg(feature = "network")]
     #[arg(long, value_name = "FILE")]
@@ -24,52 +22,59 @@ pub struct PlayerOptions {
     device: net::DeviceChoice,
 }
 
-/// Whoever answers leaves, by the preset.
+/// Makes the evaluators of a search, by the preset.
 pub struct Player<G: Game> {
-    network: Option<Box<dyn Evaluator<G>>>,
+    network: Option<Network<G>>,
 }
 
+/// Makes evaluators that share a network.
+type Network<G> = Box<dyn Fn() -> Box<dyn Evaluator<G> + Send> + Send + Sync>;
+
 impl PlayerOptions {
-    /// Opens the network, if there is one. Without it `alphazero` holds all moves for equally good.
+    /// Opens the network, if there is one. Without it `alphazero` searches with uniform priors and values.
     ///
     /// # Errors
     /// A network that cannot be played.
-    pub fn player<G: Shown>(&self) -> anyhow::Result<Player<G>> {
+    pub fn player<G: NetworkGame>(&self) -> anyhow::Result<Player<G>> {
         #[cfg(feature = "network")]
         if let Some(path) = &self.network {
             // Before the first torch call: on a machine with a GPU the program starts anew.
             net::cuda::preload(self.device)?;
-            let network = crate::network::NetworkEvaluator::<G>::open(path, self.device)?;
-            return Ok(Player { network: Some(Box::new(network)) });
+            let device = net::open_device(self.device)?;
+            let file = net::NetworkFile::read(path)?;
+            let evaluator = net::NetworkEvaluator::<G>::open(&file, device)?;
+            logging::print_line(&format!("playing network {} on {device}: {}", path.display(), file.spec()?));
+            return Ok(Player { network: Some(Box::new(move || Box::new(evaluator.clone()))) });
         }
-        if self.preset == Preset::AlphaZero {
+        if self.preset == SearchPreset::AlphaZero {
             logging::print_line("no network: all moves are held for equally good, all positions for even");
         }
         Ok(Player { network: None })
     }
 }
 
-impl<G: Shown> Player<G> {
+impl<G: NetworkGame> Player<G> {
     /// Makes a player with a network that is made up, or without one.
     #[cfg(test)]
-    pub fn new(network: Option<Box<dyn Evaluator<G>>>) -> Self {
+    pub fn new(network: Option<Network<G>>) -> Self {
         Self { network }
     }
 
     /// Sets how many threads compute the network.
     pub fn set_threads(&self, count: u32) {
-        if let Some(network) = &self.network {
-            network.set_threads(count);
+        #[cfg(feature = "network")]
+        if self.network.is_some() {
+            net::set_threads(count as usize);
         }
+        #[cfg(not(feature = "network"))]
+        let _ = count;
     }
 
-    /// Returns who answers leaves in a search by `preset`.
-    pub fn evaluator(&self, preset: Preset) -> &dyn Evaluator<G> {
+    /// Returns an evaluator for one thread of a search by `preset`. What it draws at random follows from `seed`.
+    pub fn evaluator(&self, preset: SearchPreset, seed: u64) -> Box<dyn Evaluator<G> + Send> {
         match (preset, &self.network) {
-            (Preset::AlphaZero, Some(network)) => &**network,
-            (Preset::AlphaZero, None) => &Alone(Preset::AlphaZero),
-            (Preset::Vanilla, _) => &Alone(Preset::Vanilla),
-            (Preset::Grandmaster, _) => &Alone(Preset::Grandmaster),
+            (SearchPreset::AlphaZero, Some(make_evaluator)) => make_evaluator(),
+            _ => preset.evaluator(seed),
         }
     }
 }

@@ -5,7 +5,7 @@ use std::str::FromStr;
 use std::time::Instant;
 
 use shared::game::Game;
-use shared::search::{Preset, SearchError, SearchSettings, TeamSearch};
+use shared::search::{ParallelSearch, SearchError, SearchPreset, SearchSettings};
 
 use crate::think::Limits;
 
@@ -37,8 +37,8 @@ pub struct Switch {
 #[derive(Debug, Clone, Copy)]
 pub struct Choice {
     /// What counts now.
-    pub value: Preset,
-    default: Preset,
+    pub value: SearchPreset,
+    default: SearchPreset,
 }
 
 /// All settings with their values. What each does is told in `docs/uhp.md`.
@@ -72,7 +72,7 @@ impl Default for Settings {
     fn default() -> Self {
         let search = SearchSettings::default();
         Self {
-            preset: Choice { value: Preset::AlphaZero, default: Preset::AlphaZero },
+            preset: Choice { value: SearchPreset::AlphaZero, default: SearchPreset::AlphaZero },
             simulations: Number::new(search.simulation_count, 2, SIMULATIONS_MAX),
             exploration: Number::new(search.exploration, 0.0, 1000.0),
             temperature: Number::new(0.0, 0.0, 100.0),
@@ -140,7 +140,7 @@ pub enum Kind {
 
 impl Settings {
     /// Returns what is set at first in a program that searches by `preset`.
-    pub fn of_preset(preset: Preset) -> Self {
+    pub fn of_preset(preset: SearchPreset) -> Self {
         let mut settings = Self { preset: Choice { value: preset, default: preset }, ..Self::default() };
         settings.exploration.value = preset.settings(SIMULATIONS_MAX).exploration;
         settings
@@ -190,7 +190,7 @@ impl Settings {
     }
 
     /// Returns what a tree must have been searched by to be searched on.
-    pub fn tree_key(&self) -> (Preset, SearchSettings, u32) {
+    pub fn tree_key(&self) -> (SearchPreset, SearchSettings, u32) {
         (self.preset.value, self.search(), self.transposition_mb.value)
     }
 
@@ -203,9 +203,9 @@ impl Settings {
         game: &G,
         position: &G::Position,
         seed: u64,
-    ) -> Result<TeamSearch<G>, SearchError> {
+    ) -> Result<ParallelSearch<G>, SearchError> {
         let preset = self.preset.value;
-        let mut search = TeamSearch::new(game.clone(), position.clone(), preset.rule(), self.search(), seed)?;
+        let mut search = ParallelSearch::new(game.clone(), position.clone(), preset.rule(), self.search(), seed)?;
         if preset.shares_evaluations() {
             search.share_evaluations((self.transposition_mb.value as usize) << 20);
         }
@@ -298,13 +298,13 @@ impl Setting for Switch {
 impl Setting for Choice {
     fn shown(&self) -> Shown {
         let [value, default] = [self.value, self.default].map(|preset| preset.name().to_owned());
-        let allowed = Preset::ALL.map(|preset| preset.name().to_owned()).to_vec();
+        let allowed = SearchPreset::ALL.map(|preset| preset.name().to_owned()).to_vec();
         Shown { name: "", hub_name: "", kind: Kind::Enum, value, default, allowed }
     }
 
     fn set(&mut self, text: &str) -> Result<(), String> {
         self.value = text.to_ascii_lowercase().parse().map_err(|_| {
-            let names = Preset::ALL.map(Preset::name).join(", ");
+            let names = SearchPreset::ALL.map(SearchPreset::name).join(", ");
             format!("{text:?} is not one of {names}")
         })?;
         Ok(())

@@ -1,24 +1,13 @@
 //! Tests of driving a search.
 
 use shared::game::dama::Dama;
+use shared::search::SearchPreset;
 
 use super::*;
 use crate::settings::Settings;
 
-/// Searches a position with so many simulations. Returns how many it took.
-#[cfg(feature = "network")]
-pub fn simulations_of<G: Game>(
-    game: &G,
-    position: G::Position,
-    evaluator: &dyn Evaluator<G>,
-    (simulation_count, thread_count): (u32, u32),
-) -> u32 {
-    let settings = Settings::default();
-    let mut search = settings.new_search(game, &position, 1).unwrap();
-    let limits = Limits { thread_count, ..settings.limits(Some(simulation_count), None) };
-    think(game, &mut search, evaluator, &limits, &mut |_| true).unwrap();
-    assert_eq!(search.awaited_count(), 0);
-    search.simulation_count()
+fn evaluator_of(preset: SearchPreset) -> impl Fn(u64) -> Box<dyn Evaluator<Dama> + Send> {
+    move |seed| preset.evaluator(seed)
 }
 
 #[test]
@@ -27,8 +16,8 @@ fn a_search_ends_when_it_is_told_to() {
     for thread_count in [1, 4] {
         let mut search = Settings::default().new_search(&dama, &dama.initial_position(), 1).unwrap();
         let limits = Limits { thread_count, ..Settings::default().limits(Some(1_000_000), None) };
-        let goes_on = &mut |search: &TeamSearch<_>| search.simulation_count() < 100;
-        think(&dama, &mut search, &Alone(Preset::AlphaZero), &limits, goes_on).unwrap();
+        let goes_on = &mut |search: &ParallelSearch<_>| search.simulation_count() < 100;
+        think(&mut search, &evaluator_of(SearchPreset::AlphaZero), &limits, goes_on).unwrap();
         let count = search.simulation_count();
         assert!(count >= 100, "{count}");
         assert!(thread_count > 1 || count < 100 + limits.batch_size, "{count}");
@@ -38,13 +27,13 @@ fn a_search_ends_when_it_is_told_to() {
 #[test]
 fn every_preset_makes_all_its_simulations_with_one_thread_and_with_several() {
     let dama = Dama::default();
-    for preset in Preset::ALL {
+    for preset in SearchPreset::ALL {
         for thread_count in [1, 4] {
             let mut settings = Settings::default();
             settings.set("Preset", preset.name()).unwrap();
             let mut search = settings.new_search(&dama, &dama.initial_position(), 1).unwrap();
             let limits = Limits { thread_count, ..settings.limits(Some(2000), None) };
-            think(&dama, &mut search, &Alone(preset), &limits, &mut |_| true).unwrap();
+            think(&mut search, &evaluator_of(preset), &limits, &mut |_| true).unwrap();
             assert_eq!((search.simulation_count(), search.awaited_count()), (2000, 0), "{preset}");
         }
     }

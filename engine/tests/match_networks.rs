@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 use net::{Architecture, Device, Network, NetworkSettings, NetworkSpec, PolicyHead, Trunk};
-use shared::encoding::Shown;
+use shared::encoding::NetworkGame;
 use shared::encoding::dama::PolicyCoding;
 use shared::game::catalog::GameSpec;
 use shared::game::dama::Dama;

@@ -11,7 +11,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use learner::config::{LearnerConfig, LearnerSettings};
-use learner::inference::{Evaluator, NetworkOutput};
+use learner::inference::{InferenceBackend, NetworkOutput};
 use learner::run::{run, run_with};
 use load_generator::{LoadReport, LoadSettings};
 use net::{Device, InferenceNetwork, Network, NetworkSpec, Precision};
@@ -21,6 +21,7 @@ use runtime::layers::Sources;
 use shared::encoding::{Encoding, NetworkInput};
 use shared::game::Game;
 use shared::game::catalog::GameVisitor;
+use shared::search::EvaluationError;
 use tokio_util::sync::CancellationToken;
 
 /// Plies of random play before a position is taken: the middle of a game.
@@ -72,8 +73,8 @@ fn measure_path(batch_count: usize) {
 /// Uniform priors, value 0.
 struct AnswersAtOnce;
 
-impl Evaluator for AnswersAtOnce {
-    fn evaluate(&mut self, _: u32, input: &NetworkInput, output: &mut NetworkOutput) -> Result<(), String> {
+impl InferenceBackend for AnswersAtOnce {
+    fn evaluate(&mut self, _: u32, input: &NetworkInput, output: &mut NetworkOutput) -> Result<(), EvaluationError> {
         output.clear();
         for index in 0..input.len() {
             let move_count = input.move_range(index).len();

@@ -22,7 +22,7 @@ use crate::config::{InferenceConfig, LearnerConfig, LearnerSettings, LearningRat
 use crate::durable::DurableStore;
 use crate::files::RunFiles;
 use crate::games::{GameRegistry, RegistryLimits, mix_seed};
-use crate::inference::{BatchSettings, Evaluator, InferenceHandle, TorchEvaluator};
+use crate::inference::{BatchSettings, InferenceBackend, InferenceHandle, NetworkBackend};
 use crate::pipeline::{Ended, Narrator, Pipeline};
 use crate::replay::{read_human_games, rebuild};
 use crate::services::{InferenceService, RunStatus, Services, WorkersService, serve};
@@ -46,23 +46,23 @@ pub fn run(
         if inference.threads > 0 {
             net::set_threads(inference.threads);
         }
-        Ok(TorchEvaluator::new(files, network, device, inference.batch_sizes, inference.networks_max))
+        Ok(NetworkBackend::new(files, network, device, inference.batch_sizes, inference.networks_max))
     })
 }
 
-/// Runs with an evaluator of the caller's, made on the inference thread: how benchmarks measure all but the network.
+/// Runs with a backend of the caller's, made on the inference thread: how benchmarks measure all but the network.
 ///
 /// # Errors
 /// As [`run`].
-pub fn run_with<V: Evaluator>(
+pub fn run_with<V: InferenceBackend>(
     settings: LearnerSettings,
     listener: TcpListener,
     tokio: &tokio::runtime::Runtime,
     stop: CancellationToken,
-    make_evaluator: impl FnOnce(RunFiles, NetworkSpec) -> anyhow::Result<V> + Send + 'static,
+    make_backend: impl FnOnce(RunFiles, NetworkSpec) -> anyhow::Result<V> + Send + 'static,
 ) -> anyhow::Result<()> {
     let game = settings.game.clone();
-    game.visit(Run { settings, listener, tokio, stop, make_evaluator })?
+    game.visit(Run { settings, listener, tokio, stop, make_backend })?
 }
 
 /// A run of a game that is still to be chosen.
@@ -71,7 +71,7 @@ struct Run<'a, F> {
     listener: TcpListener,
     tokio: &'a tokio::runtime::Runtime,
     stop: CancellationToken,
-    make_evaluator: F,
+    make_backend: F,
 }
 
 /// What is on disk, taken up.
@@ -89,7 +89,7 @@ struct TakenUp<E: Encoding> {
 
 impl<V, F> GameVisitor for Run<'_, F>
 where
-    V: Evaluator,
+    V: InferenceBackend,
     F: FnOnce(RunFiles, NetworkSpec) -> anyhow::Result<V> + Send + 'static,
 {
     type Output = anyhow::Result<()>;
@@ -100,7 +100,7 @@ where
         net::open_device(self.settings.training.device).context("training.device")?;
         let taken_up = take_up(&self.settings, &encoding, &self.stop)?;
         let (inference, inference_thread) =
-            start_inference(&self.settings.inference, &encoding, &taken_up, self.make_evaluator)?;
+            start_inference(&self.settings.inference, &encoding, &taken_up, self.make_backend)?;
         let status = Arc::new(RunStatus::default());
         show_start(&status, &taken_up);
         let pipeline = make_pipeline(&self.settings, &encoding, &taken_up, &inference, &status, &self.stop)?;
@@ -253,11 +253,11 @@ fn fill_replay<E: Encoding>(
     Ok(SharedReplay::new(buffer))
 }
 
-fn start_inference<E: Encoding, V: Evaluator>(
+fn start_inference<E: Encoding, V: InferenceBackend>(
     config: &InferenceConfig,
     encoding: &E,
     taken_up: &TakenUp<E>,
-    make_evaluator: impl FnOnce(RunFiles, NetworkSpec) -> anyhow::Result<V> + Send + 'static,
+    make_backend: impl FnOnce(RunFiles, NetworkSpec) -> anyhow::Result<V> + Send + 'static,
 ) -> anyhow::Result<(InferenceHandle, JoinHandle<()>)> {
     let (files, network) = (taken_up.files.clone(), taken_up.network.clone());
     let settings = BatchSettings {
@@ -266,7 +266,7 @@ fn start_inference<E: Encoding, V: Evaluator>(
         queue_length_max: config.queue_batches_max,
     };
     let best = Arc::clone(&taken_up.best);
-    InferenceHandle::start(encoding.clone(), settings, best, move || make_evaluator(files, network))
+    InferenceHandle::start(encoding.clone(), settings, best, move || make_backend(files, network))
 }
 
 fn make_pipeline<E: Encoding>(

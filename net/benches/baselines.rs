@@ -8,7 +8,7 @@ use std::time::Instant;
 use net::{Device, InferenceNetwork, Network, NetworkOutput, Precision, Trainer, TrainingPrecision, TrainingSettings};
 use shared::encoding::{Encoding, NetworkInput};
 use shared::game::{Game, Value};
-use shared::search::{Request, Search, SearchSettings};
+use shared::search::{LeafSource, Request, Search, SearchSettings};
 use support::{batch, dama_cnn, dama_encoding, dama_input};
 
 /// Positions answered together.

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use shared::search::EvaluationError;
 use shared::setting::SettingError;
 
 /// Why a network was not made, read, written, run or trained.
@@ -83,5 +84,20 @@ impl From<tch::TchError> for NetError {
     fn from(error: tch::TchError) -> Self {
         // Torch appends a C++ backtrace; the user needs the sentence.
         Self::Torch(error.to_string().lines().next().unwrap_or_default().to_owned())
+    }
+}
+
+impl From<NetError> for EvaluationError {
+    fn from(error: NetError) -> Self {
+        let text = error.to_string();
+        match error {
+            NetError::Batch(_) => Self::LeafRefused(text),
+            NetError::Torch(_) | NetError::Device { .. } | NetError::NotFinite { .. } => Self::DeviceFailed(text),
+            NetError::Settings(_)
+            | NetError::Corrupt { .. }
+            | NetError::Mismatch { .. }
+            | NetError::OtherGame { .. }
+            | NetError::Io { .. } => Self::NetworkUnavailable(text),
+        }
     }
 }

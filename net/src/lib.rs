@@ -1,7 +1,7 @@
 //! The networks: what they look like, how they answer, how they learn, how they are kept in files.
 //!
 //! This is the only crate that knows libtorch. It plays no game: positions come as planes and ragged lists of legal
-//! moves ([`shared::encoding::NetworkInput`]), and the game in a network's [`NetworkSpec`] is only carried along, so
+//! moves ([`shared::encoding::NetworkInput`]) or as the leaves of a search ([`NetworkEvaluator`]), and the game in a network's [`NetworkSpec`] is only carried along, so
 //! that a file says what it plays. No thread is started here, nothing waits, no environment is read but by
 //! [`cuda::preload`]. One thread owns a network at a time; every failure is a [`NetError`].
 
@@ -9,6 +9,7 @@ mod checkpoint;
 pub mod cuda;
 mod device;
 mod error;
+mod evaluator;
 mod file;
 mod file_writer;
 mod grid;
@@ -27,6 +28,7 @@ mod trainer;
 
 pub use device::{Device, DeviceChoice, open_device, set_threads, threads};
 pub use error::NetError;
+pub use evaluator::NetworkEvaluator;
 pub use file::NetworkFile;
 pub use inference::InferenceNetwork;
 pub use network::Network;

@@ -10,8 +10,8 @@ use shared::game::dama::Dama;
 use shared::game::hive::{GameType, Hive, HiveRules, Position};
 use shared::game::{Game, Value};
 use shared::notation::uhp::GameString;
-use shared::search::{Preset, Search, SearchSettings, TeamSearch, run_search};
-use support::team;
+use shared::search::{ParallelSearch, Search, SearchPreset, SearchSettings, run_search};
+use support::search_in_parallel;
 
 /// Plies played before the searched positions.
 const MIDGAME_PLY: usize = 24;
@@ -62,34 +62,35 @@ fn midgame(bencher: Bencher, simulation_count: u32) {
     });
 }
 
-/// Searches by a team of one, the same simulations as `midgame`.
+/// The same simulations as `midgame`, by one thread of a parallel search.
 #[divan::bench(args = [800, 3200], sample_count = 20)]
-fn team_of_one_midgame(bencher: Bencher, simulation_count: u32) {
+fn parallel_midgame(bencher: Bencher, simulation_count: u32) {
     let positions = midgames();
     bencher.counter(ItemsCount::new(positions.len() * simulation_count as usize)).bench_local(|| {
         for position in &positions {
-            black_box(team(hive(), position.clone(), Preset::AlphaZero, simulation_count, 1).root_value());
+            let search = search_in_parallel(hive(), position.clone(), SearchPreset::AlphaZero, simulation_count, 1);
+            black_box(search.root_value());
         }
     });
 }
 
 /// Searches the start of a game of draughts.
-#[divan::bench(args = Preset::ALL, sample_count = 10)]
-fn dama(bencher: Bencher, preset: Preset) {
-    bencher.counter(ItemsCount::new(DAMA_SIMULATIONS)).bench_local(|| black_box(dama_team(preset, 1).root_value()));
+#[divan::bench(args = SearchPreset::ALL, sample_count = 10)]
+fn dama(bencher: Bencher, preset: SearchPreset) {
+    bencher.counter(ItemsCount::new(DAMA_SIMULATIONS)).bench_local(|| black_box(dama_search(preset, 1).root_value()));
 }
 
 /// The same by four threads.
-#[divan::bench(args = Preset::ALL, sample_count = 10)]
-fn dama_four_threads(bencher: Bencher, preset: Preset) {
-    bencher.counter(ItemsCount::new(DAMA_SIMULATIONS)).bench_local(|| black_box(dama_team(preset, 4).root_value()));
+#[divan::bench(args = SearchPreset::ALL, sample_count = 10)]
+fn dama_four_threads(bencher: Bencher, preset: SearchPreset) {
+    bencher.counter(ItemsCount::new(DAMA_SIMULATIONS)).bench_local(|| black_box(dama_search(preset, 4).root_value()));
 }
 
 const DAMA_SIMULATIONS: u32 = 50_000;
 
-fn dama_team(preset: Preset, thread_count: u32) -> TeamSearch<Dama> {
+fn dama_search(preset: SearchPreset, thread_count: u32) -> ParallelSearch<Dama> {
     let dama = Dama::default();
-    team(dama, dama.initial_position(), preset, DAMA_SIMULATIONS, thread_count)
+    search_in_parallel(dama, dama.initial_position(), preset, DAMA_SIMULATIONS, thread_count)
 }
 
 /// Plays ten plies (fewer if the game ends) with 800 simulations each from each position; trees are kept from ply to

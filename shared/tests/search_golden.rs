@@ -7,8 +7,8 @@ mod support;
 use std::path::Path;
 
 use shared::game::Game;
-use shared::game::tictactoe::{Position, Square, TicTacToe};
-use shared::search::{LeafId, Member, Request, Rule, SearchSettings, TeamSearch};
+use shared::game::tictactoe::{Position, Square};
+use shared::search::{LeafSource, ParallelSearch, Request, Rule, SearchSettings};
 use support::{GAME, answer, board, fake_network, searched};
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -58,21 +58,21 @@ impl Case {
         shown(&search.outline(9), *search.position(), search.principal_variation())
     }
 
-    /// The same by a team of one, whose table of evaluations takes so many bytes.
-    fn team_tree(&self, table_bytes: usize) -> String {
-        let team = TeamSearch::new(GAME, board(&self.board), Rule::Puct, self.settings.clone(), self.seed);
-        let mut team = team.expect("a game that goes on");
-        team.share_evaluations(table_bytes);
-        let mut member = team.member(0);
+    /// The same by one thread of a parallel search, whose table of evaluations takes so many bytes.
+    fn parallel_tree(&self, table_bytes: usize) -> String {
+        let parallel = ParallelSearch::new(GAME, board(&self.board), Rule::Puct, self.settings.clone(), self.seed);
+        let mut parallel = parallel.expect("a game that goes on");
+        parallel.share_evaluations(table_bytes);
+        let mut thread = parallel.thread(0);
         for _ in 0..self.simulations {
-            if let Request::Evaluate(leaf) = member.select_leaf() {
-                answer_member(&mut member, leaf);
+            if let Request::Evaluate(leaf) = thread.select_leaf() {
+                answer(&mut thread, leaf);
             }
         }
         for _ in 0..self.awaited {
-            let _ = member.select_leaf();
+            let _ = thread.select_leaf();
         }
-        shown(&team.outline(9), *team.position(), team.principal_variation())
+        shown(&parallel.outline(9), *parallel.position(), parallel.principal_variation())
     }
 }
 
@@ -85,12 +85,6 @@ fn shown(outline: &str, mut position: Position, line: Vec<Square>) -> String {
     format!("{outline}best line {}\n", line.into_iter().map(name).collect::<Vec<_>>().join(" "))
 }
 
-fn answer_member(member: &mut Member<'_, TicTacToe>, leaf: LeafId) {
-    let mut priors = vec![0.0; member.leaf_moves(leaf).len()];
-    let value = fake_network(member.leaf_position(leaf), member.leaf_moves(leaf), &mut priors);
-    member.expand(leaf, &priors, value);
-}
-
 fn check(name: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/search").join(format!("{name}.txt"));
     let text = std::fs::read_to_string(&path).expect("the golden file");
@@ -98,8 +92,8 @@ fn check(name: &str) {
     let case = Case::read(head);
     let tree = case.tree();
     for table_bytes in [0, 1 << 16] {
-        let team_tree = case.team_tree(table_bytes);
-        assert_eq!(team_tree, tree, "{name}: one thread gives the tree of the search that has it for itself");
+        let parallel_tree = case.parallel_tree(table_bytes);
+        assert_eq!(parallel_tree, tree, "{name}: one thread gives the tree of `Search`");
     }
     if std::env::var_os("UPDATE_GOLDEN").is_some() {
         std::fs::write(&path, format!("{head}---\n{tree}")).expect("the golden file can be written");
@@ -133,31 +127,31 @@ fn awaited_leaves() {
     check("awaited_leaves");
 }
 
-/// Searches with three leaves awaited at once, by both searches: what is thought of the moves is the same to the last bit.
+/// Searches with three leaves awaited at once, by both searches: the reports of the moves are the same to the last bit.
 #[test]
-fn a_team_of_one_answers_leaves_as_the_search_does() {
+fn one_thread_answers_leaves_as_the_search_does() {
     for (seed, squares) in [".../.../...", "X../.../...", "X../.O./...", "XO./.X./..O"].iter().enumerate() {
         let settings = SearchSettings { leaves_per_game: 3, simulation_count: 500, ..SearchSettings::default() };
         let mut search = searched(board(squares), settings.clone(), seed as u64, 0);
-        let team = TeamSearch::new(GAME, board(squares), Rule::Puct, settings, seed as u64);
-        let team = team.expect("a game that goes on");
-        let (mut member, mut awaited, mut of_member) = (team.member(0), vec![], vec![]);
+        let parallel = ParallelSearch::new(GAME, board(squares), Rule::Puct, settings, seed as u64);
+        let parallel = parallel.expect("a game that goes on");
+        let (mut thread, mut awaited, mut of_thread) = (parallel.thread(0), vec![], vec![]);
         while !search.is_done() {
             match search.select_leaf() {
                 Request::Evaluate(leaf) => awaited.push(leaf),
                 Request::Finished => {}
                 Request::Blocked => _ = answer(&mut search, awaited.remove(0)),
             }
-            match member.select_leaf() {
-                Request::Evaluate(leaf) => of_member.push(leaf),
+            match thread.select_leaf() {
+                Request::Evaluate(leaf) => of_thread.push(leaf),
                 Request::Finished => {}
-                Request::Blocked => answer_member(&mut member, of_member.remove(0)),
+                Request::Blocked => _ = answer(&mut thread, of_thread.remove(0)),
             }
-            assert_eq!(awaited.len(), of_member.len(), "{squares}");
+            assert_eq!(awaited.len(), of_thread.len(), "{squares}");
         }
-        assert!(team.is_done());
-        assert_eq!(team.outline(9), search.outline(9), "{squares}");
-        assert_eq!(team.move_reports(), search.move_reports(), "{squares}");
+        assert!(parallel.is_done());
+        assert_eq!(parallel.outline(9), search.outline(9), "{squares}");
+        assert_eq!(parallel.move_reports(), search.move_reports(), "{squares}");
     }
 }
 

@@ -4,7 +4,7 @@ mod support;
 
 use proptest::prelude::*;
 use shared::game::{Game, Value};
-use shared::search::{LeafId, Request, Search, SearchError, SearchSettings};
+use shared::search::{LeafId, LeafSource, Request, Search, SearchError, SearchSettings};
 use support::{GAME, answer, board, searched, simulate};
 
 fn settings(leaves_per_game: u32) -> SearchSettings {

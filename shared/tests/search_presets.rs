@@ -8,38 +8,40 @@ use serde::Deserialize;
 use shared::game::dama::Dama;
 use shared::game::hive::{Hive, HiveRules};
 use shared::game::tictactoe::Square;
-use shared::game::{Appraise, Game, Outcome, Side, Value};
+use shared::game::{Game, Heuristic, Outcome, Side, Value};
 use shared::notation::dama::fen;
 use shared::notation::uhp::GameString;
-use shared::search::{Appraisal, Even, Preset, Proof, Rollouts, TeamSearch};
+use shared::search::{
+    HeuristicEvaluator, ParallelSearch, Proof, RolloutEvaluator, SearchPreset, UniformEvaluator, simulate,
+};
 use support::{GAME, board};
 
 /// Searches a position alone with so many simulations, rollouts of at most `plies_max` plies.
-fn searched<G: Appraise>(
+fn searched<G: Heuristic>(
     game: &G,
     position: &G::Position,
-    preset: Preset,
+    preset: SearchPreset,
     (simulation_count, plies_max): (u32, u32),
     seed: u64,
-) -> TeamSearch<G> {
+) -> ParallelSearch<G> {
     let settings = preset.settings(simulation_count);
-    let search = TeamSearch::new(game.clone(), position.clone(), preset.rule(), settings, seed);
+    let search = ParallelSearch::new(game.clone(), position.clone(), preset.rule(), settings, seed);
     let search = search.expect("a game that goes on");
-    let mut member = search.member(0);
-    let mut rollouts = Rollouts::with_plies_max(seed, plies_max);
+    let mut thread = search.thread(0);
+    let mut rollouts = RolloutEvaluator::with_plies_max(seed, plies_max);
     while !search.is_done() {
         let is_at_work = match preset {
-            Preset::Vanilla => member.simulate(&mut rollouts),
-            Preset::Grandmaster => member.simulate(&mut Appraisal),
-            Preset::AlphaZero => member.simulate(&mut Even),
+            SearchPreset::Vanilla => simulate(&mut thread, &mut rollouts),
+            SearchPreset::Grandmaster => simulate(&mut thread, &mut HeuristicEvaluator::default()),
+            SearchPreset::AlphaZero => simulate(&mut thread, &mut UniformEvaluator::default()),
         };
-        assert!(is_at_work, "one thread alone waits for nobody");
+        assert_eq!(is_at_work, Ok(true), "one thread alone waits for nobody");
     }
-    drop(member);
+    drop(thread);
     search
 }
 
-fn chosen(preset: Preset, text: &str, simulation_count: u32, seed: u64) -> Option<Square> {
+fn chosen(preset: SearchPreset, text: &str, simulation_count: u32, seed: u64) -> Option<Square> {
     searched(&GAME, &board(text), preset, (simulation_count, 400), seed).choose_move()
 }
 
@@ -49,7 +51,7 @@ fn square(index: u8) -> Option<Square> {
 
 #[test]
 fn mate_in_one_is_found_for_both_sides_and_the_opponents_is_blocked() {
-    for preset in Preset::ALL {
+    for preset in SearchPreset::ALL {
         for (text, best) in [("XX./OO./...", 2), ("XX./OO./X..", 5), ("X../OO./X..", 5), ("XX./O../...", 2)] {
             for seed in 0..10 {
                 assert_eq!(chosen(preset, text, 1000, seed), square(best), "{preset}: {text}, seed {seed}");
@@ -60,15 +62,21 @@ fn mate_in_one_is_found_for_both_sides_and_the_opponents_is_blocked() {
 
 #[test]
 fn a_finished_game_is_refused_and_one_simulation_is_enough_for_a_move() {
-    let over = TeamSearch::new(GAME, board("XXX/OO./..."), Preset::Vanilla.rule(), Preset::Vanilla.settings(10), 1);
+    let over = ParallelSearch::new(
+        GAME,
+        board("XXX/OO./..."),
+        SearchPreset::Vanilla.rule(),
+        SearchPreset::Vanilla.settings(10),
+        1,
+    );
     assert_eq!(over.err().map(|error| error.to_string()).as_deref(), Some("the game is over at ply 5"));
-    assert_eq!(chosen(Preset::Vanilla, "XOX/XOO/O.X", 1, 1), square(7));
-    assert!(chosen(Preset::Grandmaster, ".../.../...", 1, 1).is_some());
+    assert_eq!(chosen(SearchPreset::Vanilla, "XOX/XOO/O.X", 1, 1), square(7));
+    assert!(chosen(SearchPreset::Grandmaster, ".../.../...", 1, 1).is_some());
 }
 
 #[test]
 fn wins_and_losses_are_proven_in_every_preset() {
-    for preset in Preset::ALL {
+    for preset in SearchPreset::ALL {
         let proof = |text: &str| searched(&GAME, &board(text), preset, (100_000, 400), 1).proof();
         assert_eq!(proof("XX./OO./..."), Proof::Win, "{preset}");
         assert_eq!(proof("X.X/.O./X.O"), Proof::Loss, "{preset}");
@@ -84,16 +92,16 @@ fn wins_and_losses_are_proven_in_every_preset() {
 
 #[test]
 fn ucb1_visits_every_move_before_any_of_them_twice() {
-    let search = searched(&GAME, &GAME.initial_position(), Preset::Vanilla, (9, 400), 3);
+    let search = searched(&GAME, &GAME.initial_position(), SearchPreset::Vanilla, (9, 400), 3);
     assert!(search.visit_counts().iter().all(|(_, visits)| *visits == 1), "{:?}", search.visit_counts());
-    let search = searched(&GAME, &GAME.initial_position(), Preset::Vanilla, (5, 400), 3);
+    let search = searched(&GAME, &GAME.initial_position(), SearchPreset::Vanilla, (5, 400), 3);
     assert_eq!(search.visit_counts().iter().filter(|(_, visits)| *visits == 1).count(), 5);
     assert_eq!(search.simulation_count(), 5, "the root itself needs no simulation");
 }
 
 #[test]
 fn tic_tac_toe_is_never_lost_to_random_play() {
-    for preset in [Preset::Vanilla, Preset::Grandmaster] {
+    for preset in [SearchPreset::Vanilla, SearchPreset::Grandmaster] {
         let mut wins = 0;
         for seed in 0..200 {
             let engine = if seed % 2 == 0 { Side::White } else { Side::Black };
@@ -126,7 +134,7 @@ fn the_same_seed_plays_the_same_moves() {
         let mut position = hive.initial_position();
         let mut moves = vec![];
         for ply in 0_u64..8 {
-            let mv = searched(&hive, &position, Preset::Vanilla, (40, 400), seed + 100 * ply).choose_move();
+            let mv = searched(&hive, &position, SearchPreset::Vanilla, (40, 400), seed + 100 * ply).choose_move();
             let mv = mv.expect("a move");
             hive.play(&mut position, mv);
             moves.push(mv);
@@ -165,7 +173,7 @@ fn the_winning_move_of_every_golden_game_of_hive_is_found() {
             continue;
         }
         win_count += 1;
-        for preset in Preset::ALL {
+        for preset in SearchPreset::ALL {
             let mut search = searched(&hive, &position, preset, (2000, 30), 1);
             assert_eq!(search.proof(), Proof::Win, "{preset}: {winner:?} after {:?}", game.moves);
             let chosen = search.choose_move().expect("a move");
@@ -176,7 +184,7 @@ fn the_winning_move_of_every_golden_game_of_hive_is_found() {
 }
 
 /// Returns the points of the first of two players in pairs of games from random openings, colours swapped.
-fn points<G: Appraise>(game: &G, players: [(Preset, u32); 2], pair_count: u64, opening_plies: u32) -> f32 {
+fn points<G: Heuristic>(game: &G, players: [(SearchPreset, u32); 2], pair_count: u64, opening_plies: u32) -> f32 {
     let mut points = 0.0;
     for number in 0..2 * pair_count {
         // Both games of a pair begin with the same plies.
@@ -204,10 +212,10 @@ fn points<G: Appraise>(game: &G, players: [(Preset, u32); 2], pair_count: u64, o
 
 #[test]
 fn rules_of_thumb_beat_random_rollouts() {
-    let players = [(Preset::Grandmaster, 200), (Preset::Vanilla, 200)];
+    let players = [(SearchPreset::Grandmaster, 200), (SearchPreset::Vanilla, 200)];
     let of_dama = points(&Dama::default(), players, 30, 6);
     assert!(of_dama >= 34.0, "{of_dama} of 60 in draughts");
     let hive = Hive::new(HiveRules { ply_limit: 100, ..HiveRules::default() });
-    let of_hive = points(&hive, [(Preset::Grandmaster, 200), (Preset::Vanilla, 50)], 5, 4);
+    let of_hive = points(&hive, [(SearchPreset::Grandmaster, 200), (SearchPreset::Vanilla, 50)], 5, 4);
     assert!(of_hive >= 8.0, "{of_hive} of 10 in Hive");
 }

@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use shared::search::EvaluationError;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 use tracing::error;
@@ -49,7 +50,7 @@ pub(crate) enum ThreadMessage {
     /// A game to play.
     Lease(Arc<HeldLease>, Box<proto::Lease>),
     /// The answer to a batch, or why it could not be evaluated.
-    Answer { batch_id: u64, result: Result<Evaluations, String> },
+    Answer { batch_id: u64, result: Result<Evaluations, EvaluationError> },
 }
 
 /// A checked answer.

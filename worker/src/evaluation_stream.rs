@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 use proto::{EvaluationBatch, LeafBatch};
+use shared::search::EvaluationError;
 use shared::wire::{WireError, read_evaluations};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until};
@@ -143,14 +144,14 @@ impl EvaluationStream {
                     let thread = batch.request.thread;
                     self.outstanding.remove(&id);
                     error!(batch_id = id, %error, "batch given up after {ATTEMPT_COUNT_MAX} attempts");
-                    self.deliver_to(thread, id, Err(error.to_string()));
+                    self.deliver_to(thread, id, Err(error.clone().into()));
                 }
                 Err(self.unusable(error.to_string()))
             }
         }
     }
 
-    fn deliver_to(&self, thread: usize, batch_id: u64, result: Result<Evaluations, String>) {
+    fn deliver_to(&self, thread: usize, batch_id: u64, result: Result<Evaluations, EvaluationError>) {
         deliver(&self.inboxes[thread], ThreadMessage::Answer { batch_id, result });
     }
 

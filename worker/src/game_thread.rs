@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use shared::encoding::Encoding;
+use shared::search::EvaluationError;
 use tokio::sync::mpsc;
 use tracing::warn;
 
@@ -91,7 +92,7 @@ impl<E: Encoding> GameThread<E> {
         }
     }
 
-    fn take_answer(&mut self, batch_id: u64, result: Result<Evaluations, String>) {
+    fn take_answer(&mut self, batch_id: u64, result: Result<Evaluations, EvaluationError>) {
         for half in &mut self.halves {
             let Some(index) = half.awaited.iter().position(|batch| batch.batch_id == batch_id) else { continue };
             let batch = half.awaited.swap_remove(index);
@@ -100,9 +101,9 @@ impl<E: Encoding> GameThread<E> {
                     self.batcher.cache_answer(&batch, &evaluations);
                     distribute(&mut half.games, &batch, &evaluations);
                 }
-                Err(reason) => {
+                Err(error) => {
                     for leaf in &batch.leaves {
-                        half.games[leaf.origin.game_index].fail(reason.clone());
+                        half.games[leaf.origin.game_index].fail(error.clone());
                     }
                 }
             }
@@ -163,10 +164,7 @@ impl<E: Encoding> GameThread<E> {
 
 /// Gives each game the evaluations of its leaves.
 fn distribute<E: Encoding>(games: &mut [LeasedGame<E>], batch: &SentBatch, evaluations: &Evaluations) {
-    let mut priors = evaluations.priors.as_slice();
-    for (leaf, value) in batch.leaves.iter().zip(&evaluations.values) {
-        let (own, rest) = priors.split_at(leaf.move_count.min(priors.len()));
-        priors = rest;
-        games[leaf.origin.game_index].take_evaluation(leaf.origin.leaf_index, own, *value);
+    for (leaf, (priors, value)) in batch.answered(evaluations) {
+        games[leaf.origin.game_index].take_evaluation(leaf.origin.leaf_index, priors, value);
     }
 }

@@ -4,6 +4,8 @@
 use std::sync::Arc;
 
 use shared::encoding::{Encoding, Mv, Pos};
+use shared::game::Value;
+use shared::search::{Added, LeafAnswers};
 use shared::wire::{LeafBatchBuilder, WireError};
 
 use crate::cache::{Cache, PositionKey};
@@ -47,6 +49,17 @@ pub(crate) struct SentBatch {
     pub(crate) batch_id: u64,
     pub(crate) leaves: Vec<BatchedLeaf>,
     requested_network_id: u32,
+}
+
+impl SentBatch {
+    /// Returns each leaf with its priors and value.
+    pub(crate) fn answered<'a>(
+        &'a self,
+        evaluations: &'a Evaluations,
+    ) -> impl Iterator<Item = (&'a BatchedLeaf, (&'a [f32], Value))> {
+        let answers = LeafAnswers::new(&evaluations.priors, &evaluations.values);
+        self.leaves.iter().zip(answers.leaves(self.leaves.iter().map(|leaf| leaf.move_count)))
+    }
 }
 
 /// A batch that is being collected.
@@ -121,14 +134,14 @@ impl<E: Encoding> LeafBatcher<E> {
         (position, moves): (&Pos<E>, &[Mv<E>]),
         origin: LeafOrigin,
         priors: &mut [f32],
-    ) -> Result<Option<f32>, AddLeafError> {
+    ) -> Result<Added, AddLeafError> {
         self.packed.clear();
         self.encoding.pack(position, &mut self.packed);
         let key = PositionKey::new(&self.packed);
         self.lookup_count += 1;
         if let Some(value) = self.cache.get(key.under(self.resolve(network_id)), priors) {
             self.hit_count += 1;
-            return Ok(Some(value));
+            return Ok(Added::Answered(Value::new(value)));
         }
         self.policy_indices.clear();
         self.encoding.policy_indices(position, moves, &mut self.policy_indices);
@@ -136,7 +149,7 @@ impl<E: Encoding> LeafBatcher<E> {
         let batch = &mut self.open[index];
         batch.builder.push(&self.packed, &self.policy_indices).map_err(AddLeafError::Wire)?;
         batch.leaves.push(BatchedLeaf { origin, move_count: moves.len(), key });
-        Ok(None)
+        Ok(Added::Enqueued)
     }
 
     /// Returns the id of the network that is asked: 0 stands for the best one.
@@ -165,11 +178,8 @@ impl<E: Encoding> LeafBatcher<E> {
         if batch.requested_network_id == 0 {
             self.best_network_id = evaluations.network_id;
         }
-        let mut priors = evaluations.priors.as_slice();
-        for (leaf, value) in batch.leaves.iter().zip(&evaluations.values) {
-            let (own, rest) = priors.split_at(leaf.move_count.min(priors.len()));
-            priors = rest;
-            self.cache.insert(leaf.key.under(evaluations.network_id), own, *value);
+        for (leaf, (priors, value)) in batch.answered(evaluations) {
+            self.cache.insert(leaf.key.under(evaluations.network_id), priors, value.get());
         }
     }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use shared::encoding::{Encoding, Mv, Pos};
 use shared::game::{Game, MoveError, StartError, Value};
 use shared::record::{PlyRecord, PolicyTarget};
-use shared::search::{LeafId, Request, Search, SearchError};
+use shared::search::{Added, EvaluationError, LeafId, LeafSource, Request, Search, SearchError};
 use shared::seed::mix_seed;
 use shared::wire::{ReportedPly, WireError, ply_to_proto, search_settings_from_proto};
 
@@ -57,7 +57,7 @@ struct AwaitedLeaf {
     leaf: LeafId,
     priors_start: usize,
     move_count: usize,
-    value: Option<f32>,
+    value: Option<Value>,
 }
 
 /// A game that this worker plays.
@@ -71,7 +71,7 @@ pub(crate) struct LeasedGame<E: Encoding> {
     ply_count: u32,
     awaited: Vec<AwaitedLeaf>,
     priors: Vec<f32>,
-    failure: Option<String>,
+    failure: Option<EvaluationError>,
 }
 
 impl<E: Encoding> LeasedGame<E> {
@@ -105,8 +105,8 @@ impl<E: Encoding> LeasedGame<E> {
     /// # Errors
     /// [`Stopping`] if the process is stopping.
     pub(crate) fn advance(&mut self, batcher: &mut LeafBatcher<E>, game_index: usize) -> Result<Step, Stopping> {
-        if let Some(reason) = self.failure.take() {
-            return Ok(Step::Failed(reason));
+        if let Some(error) = self.failure.take() {
+            return Ok(Step::Failed(error.to_string()));
         }
         if !self.expand_answered() {
             return Ok(Step::Waiting);
@@ -120,7 +120,7 @@ impl<E: Encoding> LeasedGame<E> {
                         Ok(()) => {}
                         Err(AddLeafError::Wire(error)) => {
                             // Dropped in its next turn: until then a batch may name this game by its index.
-                            self.fail(error.to_string());
+                            self.fail(EvaluationError::LeafRefused(error.to_string()));
                             return Ok(Step::Waiting);
                         }
                         Err(AddLeafError::Stopping(closed)) => return Err(closed),
@@ -143,20 +143,20 @@ impl<E: Encoding> LeasedGame<E> {
     }
 
     /// Takes the evaluation of a leaf from the answer to a batch.
-    pub(crate) fn take_evaluation(&mut self, leaf_index: usize, priors: &[f32], value: f32) {
+    pub(crate) fn take_evaluation(&mut self, leaf_index: usize, priors: &[f32], value: Value) {
         let Some(awaited) = self.awaited.get_mut(leaf_index) else { return };
         if priors.len() == awaited.move_count {
             self.priors[awaited.priors_start..][..priors.len()].copy_from_slice(priors);
             awaited.value = Some(value);
         } else {
             let reason = format!("{} priors for {} moves", priors.len(), awaited.move_count);
-            self.fail(reason);
+            self.fail(EvaluationError::InvalidAnswer(reason));
         }
     }
 
     /// Gives the game up in its next turn: an evaluation will not come.
-    pub(crate) fn fail(&mut self, reason: String) {
-        self.failure = Some(reason);
+    pub(crate) fn fail(&mut self, error: EvaluationError) {
+        self.failure = Some(error);
     }
 
     fn tree_to_move(&self, game: &E::Game) -> usize {
@@ -178,7 +178,10 @@ impl<E: Encoding> LeasedGame<E> {
         let (priors_start, move_count) = (self.priors.len(), moves.len());
         self.priors.resize(priors_start + move_count, 0.0);
         let priors = &mut self.priors[priors_start..];
-        let value = batcher.add_leaf(self.network_ids[side.index()], (position, moves), origin, priors)?;
+        let value = match batcher.add_leaf(self.network_ids[side.index()], (position, moves), origin, priors)? {
+            Added::Answered(value) => Some(value),
+            Added::Enqueued => None,
+        };
         self.awaited.push(AwaitedLeaf { tree, leaf, priors_start, move_count, value });
         Ok(())
     }
@@ -195,7 +198,7 @@ impl<E: Encoding> LeasedGame<E> {
         for awaited in self.awaited.drain(..) {
             let Some(value) = awaited.value else { continue };
             let priors = &self.priors[awaited.priors_start..][..awaited.move_count];
-            self.searches[awaited.tree].expand(awaited.leaf, priors, Value::new(value));
+            self.searches[awaited.tree].expand(awaited.leaf, priors, value);
         }
         self.priors.clear();
         true

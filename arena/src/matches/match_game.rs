@@ -1,6 +1,6 @@
 //! What a match must know of its game beside the rules. Of this crate, here alone a game is chosen.
 
-use shared::encoding::Shown;
+use shared::encoding::NetworkGame;
 use shared::game::dama::{self, Dama};
 use shared::game::hive::{self, Hive, HiveRules};
 use shared::game::{Game, Outcome, Side};
@@ -13,7 +13,7 @@ use super::finished::{Ending, FinishedGame};
 use crate::players::{EngineBounds, EngineSpec, HubPlayer, MatchPlayer, Protocol, UhpPlayer};
 
 /// A game that can be played in matches.
-pub trait MatchGame: Shown {
+pub trait MatchGame: NetworkGame {
     /// How games end by the rules, the ply limit aside.
     const ENDINGS: &'static [&'static str];
 
@@ -111,6 +111,6 @@ impl MatchGame for Dama {
     }
 }
 
-fn other_protocol<G: Shown>(spec: &EngineSpec) -> MatchError {
+fn other_protocol<G: NetworkGame>(spec: &EngineSpec) -> MatchError {
     MatchError::Protocol { protocol: spec.protocol, command: spec.command.clone(), game: G::NAME }
 }

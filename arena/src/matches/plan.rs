@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use shared::encoding::Shown;
+use shared::encoding::NetworkGame;
 use shared::game::{Game, MoveError, Side};
 use shared::opening::random_openings;
 use shared::seed::mix_seed;
@@ -40,7 +40,7 @@ impl<G: Game> PlannedGame<G> {
 ///
 /// # Errors
 /// [`MatchError::TooManyGames`] if there are more than 2^33.
-pub fn plan<G: Shown>(
+pub fn plan<G: NetworkGame>(
     game: &G,
     game_count: usize,
     opening_plies: u32,
@@ -82,7 +82,7 @@ mod tests {
 
     use super::*;
 
-    fn check<G: Shown>() {
+    fn check<G: NetworkGame>() {
         let games = plan(&G::default(), 7, 4, 1).unwrap();
         assert_eq!(games.len(), 7);
         for pair in games.chunks_exact(2) {

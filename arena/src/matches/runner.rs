@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use indicatif::ProgressBar;
 use shared::game::Side;
 use shared::gate::GateScore;
-use shared::search::SearchSettings;
+use shared::search::{SearchSettings, UniformEvaluator};
 use tokio_util::sync::CancellationToken;
 use tracing::{info, warn};
 
@@ -18,7 +18,6 @@ use super::plan::PlannedGame;
 use super::play::play;
 use crate::players::{
     EngineBounds, MatchPlayer, PlayerError, PlayerFailure, PlayerSpec, PresetPlayer, RandomPlayer, SearchPlayer,
-    UniformLeaves,
 };
 #[cfg(feature = "network")]
 use crate::players::{NetworkSettings, PolicyPlayer, SharedNetwork};
@@ -227,9 +226,9 @@ fn own_player<G: MatchGame>(
             Box::new(PresetPlayer::new(game.clone(), *preset, *simulation_count))
         }
         PlayerSpec::Uniform { simulation_count } => {
-            // Nothing is gained by choosing leaves before the answers are in.
+            // Leaves are chosen better once the results of earlier ones are in.
             let settings = SearchSettings { leaves_per_game: 1, ..search_settings(*simulation_count) };
-            Box::new(SearchPlayer::new(game.clone(), settings, UniformLeaves::default()))
+            Box::new(SearchPlayer::new(game.clone(), settings, UniformEvaluator::default()))
         }
         PlayerSpec::Engine(engine) => game.engine(engine, settings.engine_bounds, stop)?,
         PlayerSpec::Network { source, .. } | PlayerSpec::Policy { source } => {

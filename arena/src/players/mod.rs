@@ -18,7 +18,7 @@ mod spec;
 mod uhp_engine;
 
 use shared::game::{Game, Value};
-use shared::search::SearchError;
+use shared::search::{EvaluationError, SearchError};
 
 pub use engine::EngineBounds;
 pub use hub_engine::HubPlayer;
@@ -27,7 +27,7 @@ pub use network::{NetworkClient, NetworkPlayerError, NetworkSettings, SharedNetw
 #[cfg(feature = "network")]
 pub use policy::PolicyPlayer;
 pub use random::RandomPlayer;
-pub use search::{LeafEvaluator, PresetPlayer, SearchPlayer, UniformLeaves};
+pub use search::{PresetPlayer, SearchPlayer};
 pub use spec::{
     EngineLimit, EngineSpec, ExplorationError, NetworkSource, PlayerDefaults, PlayerSpec, PlayerSpecError, Protocol,
     read_exploration,
@@ -97,7 +97,10 @@ pub enum PlayerError {
     /// A move was asked for before the first game.
     #[error("asked for a move before the game began")]
     NotBegun,
-    /// The network has no answer.
+    /// The leaves of the search, or its position, were not evaluated.
+    #[error("network")]
+    Evaluation(#[from] EvaluationError),
+    /// The network cannot play.
     #[cfg(feature = "network")]
     #[error(transparent)]
     Network(#[from] NetworkPlayerError),

@@ -5,14 +5,12 @@ use std::sync::mpsc::{SyncSender, sync_channel};
 use std::thread::JoinHandle;
 
 use net::{Device, DeviceChoice, InferenceNetwork, NetError, Network, NetworkFile, NetworkOutput, Precision};
-use shared::encoding::{DecodeError, Encoding, NetworkInput, Shown};
+use shared::encoding::{Encoding, NetworkGame, NetworkInput};
 use shared::game::Value;
-use shared::search::{LeafId, Search};
+use shared::search::{EvaluationError, Evaluator, LeafAnswers, LeafId, LeafSource};
 use tracing::info;
 
-use super::PlayerError;
-use super::network_batches::{Batch, Exchange, Mailbox, NoAnswer};
-use super::search::LeafEvaluator;
+use super::network_batches::{Batch, Exchange, Mailbox};
 use super::spec::NetworkSource;
 
 /// Sizes that batches of frames are padded to on a GPU.
@@ -67,12 +65,6 @@ pub enum NetworkPlayerError {
         #[source]
         source: std::io::Error,
     },
-    /// A leaf cannot be shown to the network.
-    #[error("a leaf cannot be encoded")]
-    Leaf(#[from] DecodeError),
-    /// The network failed.
-    #[error("network: {0}")]
-    Failed(Arc<str>),
     /// The thread that computes it has panicked; the log says why.
     #[error("the thread of the network has ended")]
     Ended,
@@ -83,14 +75,14 @@ impl NetworkSource {
     ///
     /// # Errors
     /// [`NetworkPlayerError::Read`], or [`NetworkPlayerError::NotCarried`] for the ready network of a game without one.
-    pub fn weights<G: Shown>(&self) -> Result<Vec<u8>, NetworkPlayerError> {
+    pub fn weights<G: NetworkGame>(&self) -> Result<Vec<u8>, NetworkPlayerError> {
         let read =
             |file| std::fs::read(file).map_err(|source| NetworkPlayerError::Read { name: self.to_string(), source });
         self.file().map_or(Err(NetworkPlayerError::NotCarried { game: G::NAME }), read)
     }
 
     /// Returns the network on `device`, and how it sees the board.
-    fn open<G: Shown>(&self, device: Device) -> Result<(Network, G::View), NetworkPlayerError> {
+    fn open<G: NetworkGame>(&self, device: Device) -> Result<(Network, G::View), NetworkPlayerError> {
         let file = self.file().ok_or(NetworkPlayerError::NotCarried { game: G::NAME })?;
         let file = NetworkFile::read(file)?;
         let game = file.spec()?.game;
@@ -102,14 +94,14 @@ impl NetworkSource {
 }
 
 /// A network that is computed by a thread of its own, which ends when this is dropped.
-pub struct SharedNetwork<G: Shown> {
+pub struct SharedNetwork<G: NetworkGame> {
     game: G,
     view: G::View,
     exchange: Arc<Exchange>,
     thread: Option<JoinHandle<()>>,
 }
 
-impl<G: Shown> SharedNetwork<G> {
+impl<G: NetworkGame> SharedNetwork<G> {
     /// Starts the thread and waits until the network is ready.
     ///
     /// # Errors
@@ -139,7 +131,7 @@ impl<G: Shown> SharedNetwork<G> {
     }
 }
 
-impl<G: Shown> Drop for SharedNetwork<G> {
+impl<G: NetworkGame> Drop for SharedNetwork<G> {
     fn drop(&mut self) {
         self.exchange.close();
         if let Some(thread) = self.thread.take() {
@@ -159,7 +151,7 @@ impl Drop for EndGuard {
 }
 
 /// Opens the network, reports how it sees the board, and computes batches until nobody will ask any more.
-fn compute<G: Shown>(
+fn compute<G: NetworkGame>(
     source: &NetworkSource,
     settings: NetworkSettings,
     exchange: &Exchange,
@@ -179,12 +171,12 @@ fn compute<G: Shown>(
     while exchange.take(&mut batch) {
         match network.evaluate(&batch.input, &mut output) {
             Ok(()) => batch.deliver(&output),
-            Err(error) => batch.refuse(&error.to_string()),
+            Err(error) => batch.refuse(&error.into()),
         }
     }
 }
 
-fn open_for_inference<G: Shown>(
+fn open_for_inference<G: NetworkGame>(
     source: &NetworkSource,
     settings: NetworkSettings,
 ) -> Result<(InferenceNetwork, G::View), NetworkPlayerError> {
@@ -199,28 +191,28 @@ fn open_for_inference<G: Shown>(
 }
 
 /// What one thread asks a [`SharedNetwork`] with.
-pub struct NetworkClient<G: Shown> {
+pub struct NetworkClient<G: NetworkGame> {
     encoding: G::Encoding,
     exchange: Arc<Exchange>,
     mailbox: Arc<Mailbox>,
     policy_indices: Vec<u16>,
 }
 
-impl<G: Shown> NetworkClient<G> {
+impl<G: NetworkGame> NetworkClient<G> {
     /// Evaluates one position, and gives priors of `moves` and the value for the side to move to `take`.
     ///
     /// # Errors
-    /// [`NetworkPlayerError`] if the network has no answer.
+    /// As [`Evaluator::evaluate`].
     pub fn evaluate_one(
         &mut self,
         position: &G::Position,
         moves: &[G::Move],
         take: impl FnOnce(&[f32], Value),
-    ) -> Result<(), NetworkPlayerError> {
+    ) -> Result<(), EvaluationError> {
         let Self { encoding, exchange, mailbox, policy_indices } = self;
         exchange.ask(mailbox, |input| {
             push(encoding, position, moves, policy_indices, input)?;
-            Ok::<_, DecodeError>(1)
+            Ok::<_, EvaluationError>(1)
         })?;
         let answer = mailbox.wait()?;
         if let Some(value) = answer.values.first() {
@@ -230,27 +222,25 @@ impl<G: Shown> NetworkClient<G> {
     }
 }
 
-impl<G: Shown> LeafEvaluator<G> for NetworkClient<G> {
-    fn evaluate(&mut self, search: &mut Search<G>, leaves: &[LeafId]) -> Result<(), PlayerError> {
+impl<G: NetworkGame> Evaluator<G> for NetworkClient<G> {
+    fn evaluate(&mut self, source: &mut dyn LeafSource<G>, leaves: &[LeafId]) -> Result<(), EvaluationError> {
         let Self { encoding, exchange, mailbox, policy_indices } = self;
-        let asked = exchange.ask(mailbox, |input| {
+        exchange.ask(mailbox, |input| {
             let (position_count, move_count) = (input.len(), input.policy_indices.len());
             for leaf in leaves {
-                let (position, moves) = (search.leaf_position(*leaf), search.leaf_moves(*leaf));
+                let (position, moves) = (source.leaf_position(*leaf), source.leaf_moves(*leaf));
                 if let Err(error) = push(encoding, position, moves, policy_indices, input) {
                     input.truncate(position_count, move_count, encoding.plane_shape());
                     return Err(error);
                 }
             }
             Ok(leaves.len())
-        });
-        asked.map_err(NetworkPlayerError::from)?;
-        let answer = mailbox.wait().map_err(NetworkPlayerError::from)?;
-        let mut priors = answer.priors.as_slice();
-        for (leaf, value) in leaves.iter().zip(&answer.values) {
-            let own;
-            (own, priors) = priors.split_at(search.leaf_moves(*leaf).len());
-            search.expand(*leaf, own, Value::new(*value));
+        })?;
+        let answer = mailbox.wait()?;
+        let mut answers = LeafAnswers::new(&answer.priors, &answer.values);
+        for leaf in leaves {
+            let Some((priors, value)) = answers.next_leaf(source.leaf_moves(*leaf).len()) else { break };
+            source.expand(*leaf, priors, value);
         }
         Ok(())
     }
@@ -262,17 +252,9 @@ fn push<E: Encoding>(
     moves: &[shared::encoding::Mv<E>],
     policy_indices: &mut Vec<u16>,
     input: &mut NetworkInput,
-) -> Result<(), DecodeError> {
+) -> Result<(), EvaluationError> {
     policy_indices.clear();
     encoding.policy_indices(position, moves, policy_indices);
-    input.push(encoding, position, policy_indices)
-}
-
-impl From<NoAnswer> for NetworkPlayerError {
-    fn from(reason: NoAnswer) -> Self {
-        match reason {
-            NoAnswer::Failed(reason) => Self::Failed(reason),
-            NoAnswer::Dead => Self::Ended,
-        }
-    }
+    let pushed = input.push(encoding, position, policy_indices);
+    pushed.map_err(|error| EvaluationError::LeafRefused(error.to_string()))
 }

@@ -7,6 +7,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use net::NetworkOutput;
 use shared::encoding::NetworkInput;
+use shared::search::EvaluationError;
 
 /// Leaves of one batch from which on no more are added; those of one request stay together.
 const BATCH_LEAVES_MAX: usize = 256;
@@ -62,18 +63,7 @@ enum AnswerState {
     #[default]
     Awaited,
     Here,
-    Failed(Arc<str>),
-    /// The network's thread has ended.
-    Dead,
-}
-
-/// Why there is no answer.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum NoAnswer {
-    /// The batch could not be computed.
-    Failed(Arc<str>),
-    /// The network's thread has ended.
-    Dead,
+    Failed(EvaluationError),
 }
 
 impl Exchange {
@@ -96,7 +86,8 @@ impl Exchange {
             gathering = self.has_room.wait(gathering).unwrap_or_else(PoisonError::into_inner);
         }
         let leaf_count = add(&mut gathering.batch.input)?;
-        lock(&mailbox.answer).state = if gathering.is_dead { AnswerState::Dead } else { AnswerState::Awaited };
+        lock(&mailbox.answer).state =
+            if gathering.is_dead { AnswerState::Failed(EvaluationError::ThreadFailed) } else { AnswerState::Awaited };
         gathering.batch.requests.push((mailbox.clone(), leaf_count));
         drop(gathering);
         self.has_work.notify_one();
@@ -124,14 +115,15 @@ impl Exchange {
         self.has_work.notify_one();
     }
 
-    /// Says that nothing is computed any more: whoever waits gets [`NoAnswer::Dead`], and so does who asks later.
+    /// Says that nothing is computed any more: all requests, those that wait and later ones, fail with
+    /// [`EvaluationError::ThreadFailed`].
     pub(super) fn die(&self) {
         let mut gathering = lock(&self.gathering);
         gathering.is_dead = true;
         for mailbox in &gathering.mailboxes {
             mailbox.deliver(|answer| {
                 if matches!(answer.state, AnswerState::Awaited) {
-                    answer.state = AnswerState::Dead;
+                    answer.state = AnswerState::Failed(EvaluationError::ThreadFailed);
                 }
             });
         }
@@ -158,24 +150,25 @@ impl Batch {
         }
     }
 
-    /// Tells everybody that the batch could not be computed.
-    pub(super) fn refuse(&self, reason: &str) {
-        let reason: Arc<str> = reason.into();
+    /// Reports to all who asked that the batch could not be computed.
+    pub(super) fn refuse(&self, error: &EvaluationError) {
         for (mailbox, _) in &self.requests {
-            mailbox.deliver(|answer| answer.state = AnswerState::Failed(reason.clone()));
+            mailbox.deliver(|answer| answer.state = AnswerState::Failed(error.clone()));
         }
     }
 }
 
 impl Mailbox {
-    /// Waits for the answer to what was asked last.
-    pub(super) fn wait(&self) -> Result<MutexGuard<'_, Answer>, NoAnswer> {
+    /// Waits for the answer to the last request.
+    ///
+    /// # Errors
+    /// The error of the batch, or [`EvaluationError::ThreadFailed`] if the network's thread has ended.
+    pub(super) fn wait(&self) -> Result<MutexGuard<'_, Answer>, EvaluationError> {
         let mut answer = lock(&self.answer);
         loop {
             match &answer.state {
                 AnswerState::Here => return Ok(answer),
-                AnswerState::Failed(reason) => return Err(NoAnswer::Failed(reason.clone())),
-                AnswerState::Dead => return Err(NoAnswer::Dead),
+                AnswerState::Failed(error) => return Err(error.clone()),
                 AnswerState::Awaited => {
                     answer = self.has_come.wait(answer).unwrap_or_else(PoisonError::into_inner);
                 }
@@ -250,8 +243,9 @@ mod tests {
         let mut batch = Batch::default();
         assert!(exchange.take(&mut batch));
         assert_eq!(batch.requests.len(), 1);
-        batch.refuse("no memory");
-        assert_eq!(mailbox.wait().err(), Some(NoAnswer::Failed("no memory".into())));
+        let error = EvaluationError::DeviceFailed("no memory".into());
+        batch.refuse(&error);
+        assert_eq!(mailbox.wait().err(), Some(error));
     }
 
     #[test]
@@ -266,8 +260,8 @@ mod tests {
                 late.wait().err()
             });
             exchange.die();
-            assert_eq!(waiting.wait().err(), Some(NoAnswer::Dead));
-            assert_eq!(blocked.join().unwrap(), Some(NoAnswer::Dead));
+            assert_eq!(waiting.wait().err(), Some(EvaluationError::ThreadFailed));
+            assert_eq!(blocked.join().unwrap(), Some(EvaluationError::ThreadFailed));
         });
     }
 }

@@ -1,27 +1,27 @@
 //! The player that needs no search: the bare policy of a network.
 
-use shared::encoding::Shown;
+use shared::encoding::NetworkGame;
 use shared::game::Value;
 
 use super::network::NetworkClient;
 use super::{MatchPlayer, Opening, PlayerError, PlayerFailure};
 
 /// Plays the move with the highest prior, of equals the first.
-pub struct PolicyPlayer<G: Shown> {
+pub struct PolicyPlayer<G: NetworkGame> {
     game: G,
     network: NetworkClient<G>,
     moves: Vec<G::Move>,
     value: Option<Value>,
 }
 
-impl<G: Shown> PolicyPlayer<G> {
+impl<G: NetworkGame> PolicyPlayer<G> {
     /// Makes the player.
     pub fn new(game: G, network: NetworkClient<G>) -> Self {
         Self { game, network, moves: vec![], value: None }
     }
 }
 
-impl<G: Shown> MatchPlayer<G> for PolicyPlayer<G> {
+impl<G: NetworkGame> MatchPlayer<G> for PolicyPlayer<G> {
     fn begin(&mut self, _: &Opening<'_, G>, _: u64) -> Result<(), PlayerFailure> {
         Ok(())
     }

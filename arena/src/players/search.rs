@@ -2,34 +2,12 @@
 
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
-use shared::game::{Appraise, Game, Value};
-use shared::search::{LeafId, Preset, Request, Search, SearchSettings, TeamSearch};
+use shared::game::{Game, Heuristic, Value};
+use shared::search::{
+    Evaluator, LeafId, LeafSource, ParallelSearch, Request, Search, SearchPreset, SearchSettings, simulate,
+};
 
 use super::{MatchPlayer, Opening, PlayerError, PlayerFailure};
-
-/// Evaluates the leaves of a search.
-pub trait LeafEvaluator<G: Game>: Send {
-    /// Expands all `leaves`, in their order.
-    ///
-    /// # Errors
-    /// [`PlayerError`] if there is no evaluation.
-    fn evaluate(&mut self, search: &mut Search<G>, leaves: &[LeafId]) -> Result<(), PlayerError>;
-}
-
-/// Gives every move the same prior and every position the value of a draw.
-#[derive(Debug, Default)]
-pub struct UniformLeaves(Vec<f32>);
-
-impl<G: Game> LeafEvaluator<G> for UniformLeaves {
-    fn evaluate(&mut self, search: &mut Search<G>, leaves: &[LeafId]) -> Result<(), PlayerError> {
-        for leaf in leaves {
-            self.0.clear();
-            self.0.resize(search.leaf_moves(*leaf).len(), 1.0);
-            search.expand(*leaf, &self.0, Value::DRAW);
-        }
-        Ok(())
-    }
-}
 
 /// Searches each move as the gate does, and keeps its tree from ply to ply.
 pub struct SearchPlayer<G: Game, E> {
@@ -41,14 +19,14 @@ pub struct SearchPlayer<G: Game, E> {
     value: Option<Value>,
 }
 
-impl<G: Game, E: LeafEvaluator<G>> SearchPlayer<G, E> {
+impl<G: Game, E: Evaluator<G> + Send> SearchPlayer<G, E> {
     /// Makes the player.
     pub fn new(game: G, settings: SearchSettings, evaluator: E) -> Self {
         Self { game, settings, evaluator, search: None, leaves: vec![], value: None }
     }
 }
 
-impl<G: Game, E: LeafEvaluator<G>> MatchPlayer<G> for SearchPlayer<G, E> {
+impl<G: Game, E: Evaluator<G> + Send> MatchPlayer<G> for SearchPlayer<G, E> {
     fn begin(&mut self, opening: &Opening<'_, G>, seed: u64) -> Result<(), PlayerFailure> {
         let search = Search::new(self.game.clone(), opening.position.clone(), self.settings.clone(), seed);
         self.search = Some(search.map_err(PlayerError::from)?);
@@ -60,7 +38,7 @@ impl<G: Game, E: LeafEvaluator<G>> MatchPlayer<G> for SearchPlayer<G, E> {
         while !search.is_done() {
             select_leaves(search, self.settings.leaves_per_game, &mut self.leaves);
             if !self.leaves.is_empty() {
-                self.evaluator.evaluate(search, &self.leaves)?;
+                self.evaluator.evaluate(search, &self.leaves).map_err(PlayerError::from)?;
             }
         }
         self.value = Some(search.root_value());
@@ -92,20 +70,20 @@ fn select_leaves<G: Game>(search: &mut Search<G>, count: u32, leaves: &mut Vec<L
 /// Searches each move afresh, without a network.
 pub struct PresetPlayer<G: Game> {
     game: G,
-    preset: Preset,
+    preset: SearchPreset,
     simulation_count: u32,
     random: Pcg64Mcg,
     value: Option<Value>,
 }
 
-impl<G: Appraise> PresetPlayer<G> {
+impl<G: Heuristic> PresetPlayer<G> {
     /// Makes the player.
-    pub fn new(game: G, preset: Preset, simulation_count: u32) -> Self {
+    pub fn new(game: G, preset: SearchPreset, simulation_count: u32) -> Self {
         Self { game, preset, simulation_count, random: Pcg64Mcg::seed_from_u64(0), value: None }
     }
 }
 
-impl<G: Appraise> MatchPlayer<G> for PresetPlayer<G> {
+impl<G: Heuristic> MatchPlayer<G> for PresetPlayer<G> {
     fn begin(&mut self, _: &Opening<'_, G>, seed: u64) -> Result<(), PlayerFailure> {
         self.random = Pcg64Mcg::seed_from_u64(seed);
         Ok(())
@@ -114,13 +92,13 @@ impl<G: Appraise> MatchPlayer<G> for PresetPlayer<G> {
     fn choose(&mut self, position: &G::Position) -> Result<G::Move, PlayerFailure> {
         let settings = self.preset.settings(self.simulation_count);
         let seed = self.random.random();
-        let search = TeamSearch::new(self.game.clone(), position.clone(), self.preset.rule(), settings, seed);
+        let search = ParallelSearch::new(self.game.clone(), position.clone(), self.preset.rule(), settings, seed);
         let mut search = search.map_err(PlayerError::from)?;
-        let mut valuer = self.preset.valuer(seed);
-        let mut member = search.member(0);
+        let mut evaluator = self.preset.evaluator::<G>(seed);
+        let mut thread = search.thread(0);
         // One thread alone never waits.
-        while member.simulate(&mut *valuer) {}
-        drop(member);
+        while simulate(&mut thread, &mut *evaluator).map_err(PlayerError::from)? {}
+        drop(thread);
         self.value = Some(search.root_value());
         Ok(search.choose_move().ok_or(PlayerError::NoMove)?)
     }

@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use sha2::{Digest, Sha256};
-use shared::search::{Preset, SearchSettings};
+use shared::search::{SearchPreset, SearchSettings};
 
 /// The searches without a network, by all their names. `vanilla` has always been `mcts` in tables.
-const PRESETS: [(&str, Preset); 3] =
-    [("mcts", Preset::Vanilla), ("vanilla", Preset::Vanilla), ("grandmaster", Preset::Grandmaster)];
+const PRESETS: [(&str, SearchPreset); 3] =
+    [("mcts", SearchPreset::Vanilla), ("vanilla", SearchPreset::Vanilla), ("grandmaster", SearchPreset::Grandmaster)];
 /// Most simulations a move.
 const SIMULATIONS_MAX: u32 = 10_000_000;
 /// Largest exploration constant.
@@ -28,7 +28,7 @@ pub enum PlayerSpec {
     /// A search that needs no network: UCB1 with random rollouts, or with the heuristic of the game.
     Preset {
         /// Which one.
-        preset: Preset,
+        preset: SearchPreset,
         /// Simulations a move, at least 1.
         simulation_count: u32,
     },
@@ -213,7 +213,7 @@ impl PlayerSpec {
         match self {
             Self::Random => "random".to_owned(),
             Self::Uniform { simulation_count } => format!("uniform:{simulation_count}"),
-            Self::Preset { preset: Preset::Vanilla, simulation_count } => format!("mcts:{simulation_count}"),
+            Self::Preset { preset: SearchPreset::Vanilla, simulation_count } => format!("mcts:{simulation_count}"),
             Self::Preset { preset, simulation_count } => format!("{preset}:{simulation_count}"),
             Self::Network { source, simulation_count, exploration } => {
                 let is_usual = *exploration == SearchSettings::default().exploration;

@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context;
 use runtime::exit::UsageError;
-use shared::encoding::Shown;
-use shared::search::{MoveReport, Proof, TeamSearch};
+use shared::encoding::NetworkGame;
+use shared::search::{MoveReport, ParallelSearch, Proof};
 
 use crate::games::StartOptions;
 use crate::player::PlayerOptions;
@@ -52,7 +52,7 @@ pub fn run(options: &Options, out: &mut impl Write) -> anyhow::Result<()> {
 }
 
 /// Searches `position` of `game`, which is called `heading`.
-fn analyse<G: Shown>(
+fn analyse<G: NetworkGame>(
     game: &G,
     position: &G::Position,
     heading: &str,
@@ -70,21 +70,20 @@ fn analyse<G: Shown>(
         return writeln!(out, "the game is over: {outcome:?}").context("print the result");
     }
     player.set_threads(options.threads);
-    let evaluator = player.evaluator(preset);
     let mut settings = Settings::of_preset(preset);
-    settings.batch_size.value = evaluator.batch_size(options.batch_size);
+    settings.batch_size.value = options.batch_size;
     let simulations = options.simulations.or(time.is_none().then_some(settings.simulations.value));
     let started = Instant::now();
     let limits = settings.limits(simulations, time.map(|time| started + time));
     let limits = Limits { thread_count: options.search_threads, ..limits };
     let mut search = settings.new_search(game, position, 0)?;
-    think(game, &mut search, evaluator, &limits, &mut |_| true)?;
+    think(&mut search, &|seed| player.evaluator(preset, seed), &limits, &mut |_| true)?;
     print(game, &search, started.elapsed(), options.moves, out).context("print the analysis")
 }
 
-fn print<G: Shown>(
+fn print<G: NetworkGame>(
     game: &G,
-    search: &TeamSearch<G>,
+    search: &ParallelSearch<G>,
     time: Duration,
     moves: usize,
     out: &mut dyn Write,

@@ -8,7 +8,7 @@ use rand_pcg::Pcg64Mcg;
 use shared::game::dama::{Dama, DamaRules, Move, Position};
 use shared::game::{Game, Outcome};
 use shared::notation::dama::{find_move, hub};
-use shared::search::{Preset, TeamSearch};
+use shared::search::{ParallelSearch, SearchPreset};
 
 use super::level::Level;
 use super::watch::{Ends, Inbox, Next, Watch};
@@ -24,7 +24,7 @@ pub struct Session {
     position: Position,
     level: Level,
     /// The tree below the position searched last, kept for the next one.
-    search: Option<TeamSearch<Dama>>,
+    search: Option<ParallelSearch<Dama>>,
     random: Pcg64Mcg,
 }
 
@@ -41,7 +41,7 @@ enum Mode {
 
 impl Session {
     /// Makes a session at the start of a game. `seed` is for choosing moves at a temperature.
-    pub fn new(player: Player<Dama>, preset: Preset, seed: u64) -> Self {
+    pub fn new(player: Player<Dama>, preset: SearchPreset, seed: u64) -> Self {
         let settings = Settings::of_preset(preset);
         player.set_threads(settings.threads.value);
         Self {
@@ -155,11 +155,11 @@ impl Session {
         let ponders = mode == Mode::Ponder;
         let ends = self.ends();
         let mut limits = self.settings.limits(ends.simulation_count.filter(|_| !ponders), None);
-        let evaluator = self.player.evaluator(self.settings.preset.value);
-        limits.batch_size = evaluator.batch_size(limits.batch_size);
+        let (player, preset) = (&self.player, self.settings.preset.value);
+        let make_evaluator = |seed| player.evaluator(preset, seed);
         let mut watch = Watch::new(inbox, &mut *out, ends, search.simulation_count(), ponders);
         limits.deadline = watch.deadline();
-        let thought = think(&dama(), &mut search, evaluator, &limits, &mut |search| watch.goes_on(search));
+        let thought = think(&mut search, &make_evaluator, &limits, &mut |search| watch.goes_on(search));
         if let Err(error) = thought {
             return tell_error(out, &format!("search failed: {error:#}")).map(|()| Next::Listen);
         }
@@ -188,7 +188,7 @@ impl Session {
     }
 
     /// Returns the tree of the last search, if the position is in it at most two plies down.
-    fn kept_search(&mut self) -> Option<TeamSearch<Dama>> {
+    fn kept_search(&mut self) -> Option<ParallelSearch<Dama>> {
         let mut search = self.search.take()?;
         let line = line_between(search.position(), &self.position)?;
         line.into_iter().for_each(|mv| search.play(mv));

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use shared::game::Game;
 use shared::game::dama::Dama;
 use shared::notation::dama::{find_move, hub};
-use shared::search::{Preset, TeamSearch};
+use shared::search::{ParallelSearch, SearchPreset};
 
 use super::*;
 use crate::player::Player;
@@ -28,7 +28,7 @@ impl Inbox for Script {
 }
 
 fn session() -> Session {
-    Session::new(Player::new(None), Preset::AlphaZero, 1)
+    Session::new(Player::new(None), SearchPreset::AlphaZero, 1)
 }
 
 fn say_while(session: &mut Session, line: &str, script: &[(u32, Option<&'static str>)]) -> (String, Next) {
@@ -82,7 +82,7 @@ fn the_tree_is_kept_while_the_game_goes_on() {
         let start = hub::write(Dama::default().initial_position().board(), shared::game::Side::White);
         say(&mut session, &format!("pos pos={start} moves=\"{moves}\""));
         let kept = session.kept_search();
-        assert_eq!(kept.as_ref().map_or(0, TeamSearch::simulation_count) > 0, !moves.is_empty());
+        assert_eq!(kept.as_ref().map_or(0, ParallelSearch::simulation_count) > 0, !moves.is_empty());
         session.search = kept;
         let answer = say(&mut session, "go think");
         moves = format!("{} {}", argument(&answer, "move").unwrap(), argument(&answer, "ponder").unwrap_or_default());
@@ -129,7 +129,7 @@ fn commands_are_heard_while_a_search_runs() {
 fn every_preset_searches_with_several_threads() {
     let mut session = session();
     say(&mut session, "set-param name=search-threads value=3");
-    for preset in Preset::ALL {
+    for preset in SearchPreset::ALL {
         assert_eq!(say(&mut session, &format!("set-param name=preset value={preset}")), "");
         say(&mut session, "level nodes=500");
         let answer = say(&mut session, "go think");

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use shared::game::dama::Dama;
 use shared::notation::dama::hub;
-use shared::search::{Proof, TeamSearch};
+use shared::search::{ParallelSearch, Proof};
 
 use shared::notation::dama::hub_line::{HubLine, quoted};
 
@@ -68,7 +68,7 @@ impl<'a> Watch<'a> {
     }
 
     /// Looks after the search between two batches. Returns whether it goes on.
-    pub fn goes_on(&mut self, search: &TeamSearch<Dama>) -> bool {
+    pub fn goes_on(&mut self, search: &ParallelSearch<Dama>) -> bool {
         while let Some(line) = self.inbox.poll() {
             if !self.listen(line) {
                 return false;
@@ -85,12 +85,12 @@ impl<'a> Watch<'a> {
     ///
     /// # Errors
     /// If something could not be written since the start.
-    pub fn finish(mut self, search: &TeamSearch<Dama>) -> io::Result<Next> {
+    pub fn finish(mut self, search: &ParallelSearch<Dama>) -> io::Result<Next> {
         self.tell(search);
         self.failure.map_or(Ok(self.next), Err)
     }
 
-    fn is_over(&self, search: &TeamSearch<Dama>, now: Instant) -> bool {
+    fn is_over(&self, search: &ParallelSearch<Dama>, now: Instant) -> bool {
         if self.clock.is_none() {
             return false;
         }
@@ -123,7 +123,7 @@ impl<'a> Watch<'a> {
     }
 
     /// Tells how far the search is.
-    fn tell(&mut self, search: &TeamSearch<Dama>) {
+    fn tell(&mut self, search: &ParallelSearch<Dama>) {
         self.told = Instant::now();
         let line: Vec<String> = search.principal_variation().into_iter().map(hub::format_move).collect();
         let count = search.simulation_count();
@@ -145,7 +145,7 @@ impl<'a> Watch<'a> {
 }
 
 /// Returns the value of the position, -1 to 1, or for a proven win or loss a number near 100 or -100.
-fn score(search: &TeamSearch<Dama>, line_len: usize) -> f32 {
+fn score(search: &ParallelSearch<Dama>, line_len: usize) -> f32 {
     let distance = line_len as f32 / 100.0;
     match search.proof() {
         Proof::Win => WIN_SCORE - distance,

@@ -8,7 +8,7 @@ use runtime::logging;
 use shared::game::hive::{Hive, HiveRules, Move, Position};
 use shared::game::{Game, MoveError};
 use shared::notation::uhp::{GameString, format_game, format_move};
-use shared::search::{Preset, Proof, TeamSearch};
+use shared::search::{ParallelSearch, Proof, SearchPreset};
 
 use super::command::{Command, Limit, USAGES};
 use super::refusal::Refusal;
@@ -22,7 +22,7 @@ pub struct Session {
     settings: Settings,
     game: Option<Played>,
     /// The tree below the game's position, kept from move to move.
-    search: Option<TeamSearch<Hive>>,
+    search: Option<ParallelSearch<Hive>>,
     random: Pcg64Mcg,
 }
 
@@ -45,7 +45,7 @@ impl Played {
 
 impl Session {
     /// Makes a session without a game. `seed` is for choosing moves at a temperature.
-    pub fn new(player: Player<Hive>, preset: Preset, seed: u64) -> Self {
+    pub fn new(player: Player<Hive>, preset: SearchPreset, seed: u64) -> Self {
         let settings = Settings::of_preset(preset);
         player.set_threads(settings.threads.value);
         Self { player, settings, game: None, search: None, random: Pcg64Mcg::seed_from_u64(seed) }
@@ -136,9 +136,9 @@ impl Session {
             logging::print_line(&format!("bestmove {text}: the only move"));
             return Ok(text);
         }
-        let evaluator = self.player.evaluator(self.settings.preset.value);
+        let (player, preset) = (&self.player, self.settings.preset.value);
+        let make_evaluator = |seed| player.evaluator(preset, seed);
         let limits = limits(&self.settings, limit, started);
-        let limits = Limits { batch_size: evaluator.batch_size(limits.batch_size), ..limits };
         let kept = self.search.take().filter(|search| search.byte_count() <= limits.byte_count_max / 2);
         let failed = |error: String| Refusal::Search(error);
         let mut search = match kept {
@@ -149,8 +149,7 @@ impl Session {
             }
         };
         let kept_count = search.simulation_count();
-        think(&game.hive, &mut search, evaluator, &limits, &mut |_| true)
-            .map_err(|error| failed(format!("{error:#}")))?;
+        think(&mut search, &make_evaluator, &limits, &mut |_| true).map_err(|error| failed(format!("{error:#}")))?;
         let best = search.choose_move().ok_or_else(|| failed("no move was tried".to_owned()))?;
         let text = format_move(&game.position, best);
         logging::print_line(&report(game, &search, &text, kept_count, started.elapsed()));
@@ -201,7 +200,7 @@ fn capitalized(truth: &str) -> &'static str {
 }
 
 /// Returns the line for people about a search: what it thinks, and how fast it was.
-fn report(game: &Played, search: &TeamSearch<Hive>, best: &str, kept_count: u32, time: Duration) -> String {
+fn report(game: &Played, search: &ParallelSearch<Hive>, best: &str, kept_count: u32, time: Duration) -> String {
     let count = search.simulation_count();
     let rate = f64::from(count - kept_count) / time.as_secs_f64().max(1e-9);
     let proven = if search.proof() == Proof::Unknown { "" } else { " (proven)" };

@@ -2,14 +2,13 @@
 
 use proptest::prelude::*;
 use shared::game::Outcome;
-use shared::search::{LeafId, Member};
+use shared::search::{EvaluationError, Evaluator, LeafId, LeafSource};
 
 use super::*;
-use crate::think::{Answerer, Evaluator};
 
 /// A session without a network.
 pub fn session() -> Session {
-    Session::new(Player::new(None), Preset::AlphaZero, 1)
+    Session::new(Player::new(None), SearchPreset::AlphaZero, 1)
 }
 
 /// Carries out a line, as the program does.
@@ -96,20 +95,15 @@ fn time_and_memory_end_a_search() {
 fn a_network_that_fails_is_told_and_forgotten() {
     struct Broken;
     impl Evaluator<Hive> for Broken {
-        fn answerer(&self, _: u64) -> Box<dyn Answerer<Hive> + '_> {
-            Box::new(Broken)
+        fn evaluate(&mut self, _: &mut dyn LeafSource<Hive>, _: &[LeafId]) -> Result<(), EvaluationError> {
+            Err(EvaluationError::DeviceFailed("no\nmemory".into()))
         }
     }
-    impl Answerer<Hive> for Broken {
-        fn answer(&mut self, _: &Hive, _: &mut Member<'_, Hive>, _: &[LeafId]) -> anyhow::Result<()> {
-            anyhow::bail!("no\nmemory")
-        }
-    }
-    let mut session = Session::new(Player::new(Some(Box::new(Broken))), Preset::AlphaZero, 1);
+    let mut session = Session::new(Player::new(Some(Box::new(|| Box::new(Broken)))), SearchPreset::AlphaZero, 1);
     say(&mut session, "newgame").unwrap();
     for threads in ["1", "4"] {
         say(&mut session, &format!("options set SearchThreads {threads}")).unwrap();
-        assert_eq!(say(&mut session, "bestmove depth 5"), Err("err search failed: no memory".into()));
+        assert_eq!(say(&mut session, "bestmove depth 5"), Err("err search failed: cannot evaluate: no memory".into()));
     }
     say(&mut session, "options set Preset grandmaster").unwrap();
     assert!(say(&mut session, "bestmove depth 50").is_ok(), "a preset without a network does not ask it");
@@ -121,7 +115,7 @@ fn every_preset_plays_and_several_threads_make_the_simulations_they_are_told() {
     let mut session = session();
     let shown = say(&mut session, "options get Preset").unwrap();
     assert_eq!(shown, "Preset;enum;alphazero;alphazero;vanilla;grandmaster;alphazero");
-    for preset in Preset::ALL {
+    for preset in SearchPreset::ALL {
         say(&mut session, &format!("options set Preset {preset}")).unwrap();
         assert!(session.search.is_none(), "another preset needs another tree");
         say(&mut session, "options set SearchThreads 4").unwrap();

@@ -4,18 +4,19 @@ use std::sync::Arc;
 
 use shared::encoding::{Encoding, NetworkInput, Pos};
 use shared::game::Game;
+use shared::search::{EvaluationError, LeafAnswers};
 use shared::wire::{EvaluationHeader, read_leaf_batch, write_evaluations};
 use tokio::sync::mpsc::Receiver;
 use tracing::warn;
 
 use super::queue::Queue;
-use super::{BatchSettings, Evaluator, InferenceCounters, Job, NetworkOutput};
+use super::{BatchSettings, InferenceBackend, InferenceCounters, Job, NetworkOutput};
 use crate::best::BestNetwork;
 
 /// Owns the networks and all memory that batches need.
 pub(super) struct Batcher<E: Encoding, V> {
     encoding: E,
-    evaluator: V,
+    backend: V,
     settings: BatchSettings,
     best: Arc<BestNetwork>,
     counters: Arc<InferenceCounters>,
@@ -26,10 +27,10 @@ pub(super) struct Batcher<E: Encoding, V> {
     accepted: Vec<Job>,
 }
 
-impl<E: Encoding, V: Evaluator> Batcher<E, V> {
+impl<E: Encoding, V: InferenceBackend> Batcher<E, V> {
     pub(super) fn new(
         encoding: E,
-        evaluator: V,
+        backend: V,
         settings: BatchSettings,
         best: Arc<BestNetwork>,
         counters: Arc<InferenceCounters>,
@@ -37,7 +38,7 @@ impl<E: Encoding, V: Evaluator> Batcher<E, V> {
         let position = encoding.game().initial_position();
         let (input, output) = (NetworkInput::default(), NetworkOutput::default());
         let (policy_indices, accepted) = (Vec::new(), Vec::new());
-        Self { encoding, evaluator, settings, best, counters, input, output, position, policy_indices, accepted }
+        Self { encoding, backend, settings, best, counters, input, output, position, policy_indices, accepted }
     }
 
     /// Answers batches until nobody can send any more.
@@ -61,7 +62,7 @@ impl<E: Encoding, V: Evaluator> Batcher<E, V> {
         if let Some(first) = accepted.first() {
             let (best_id, generation) = self.best.get();
             let network_id = if first.batch.network_id == 0 { best_id } else { first.batch.network_id };
-            match self.evaluator.evaluate(network_id, &self.input, &mut self.output) {
+            match self.backend.evaluate(network_id, &self.input, &mut self.output) {
                 Ok(()) => self.deal_out(&mut accepted, network_id, generation),
                 Err(error) => accepted.drain(..).for_each(|job| self.refuse(job, error.clone())),
             }
@@ -70,9 +71,9 @@ impl<E: Encoding, V: Evaluator> Batcher<E, V> {
     }
 
     /// Appends the leaves of one batch to the input; all of them or none.
-    fn read(&mut self, batch: &proto::LeafBatch) -> Result<(), String> {
+    fn read(&mut self, batch: &proto::LeafBatch) -> Result<(), EvaluationError> {
         let (position_count, move_count) = (self.input.len(), self.input.policy_indices.len());
-        let view = read_leaf_batch(batch).map_err(|error| error.to_string())?;
+        let view = read_leaf_batch(batch).map_err(|error| EvaluationError::LeafRefused(error.to_string()))?;
         for leaf in view.leaves() {
             self.policy_indices.clear();
             self.policy_indices.extend(leaf.policy_indices());
@@ -82,7 +83,7 @@ impl<E: Encoding, V: Evaluator> Batcher<E, V> {
                 .and_then(|()| self.input.push(&self.encoding, &self.position, &self.policy_indices));
             if let Err(error) = pushed {
                 self.input.truncate(position_count, move_count, self.encoding.plane_shape());
-                return Err(error.to_string());
+                return Err(EvaluationError::LeafRefused(error.to_string()));
             }
         }
         Ok(())
@@ -92,22 +93,21 @@ impl<E: Encoding, V: Evaluator> Batcher<E, V> {
         InferenceCounters::add(&self.counters.evaluation_count, self.input.len());
         InferenceCounters::add(&self.counters.batch_count, 1);
         InferenceCounters::add(&self.counters.uniform_prior_count, self.output.uniform_prior_count as usize);
-        let (mut priors, mut values) = (&self.output.priors[..], &self.output.values[..]);
+        let mut answers = LeafAnswers::new(&self.output.priors, &self.output.values);
         // The count of the whole batch goes to its first answer: sums over workers stay right.
         let mut uniform_prior_count = self.output.uniform_prior_count;
         for job in jobs.drain(..) {
-            let (own_priors, own_values);
-            (own_priors, priors) = priors.split_at(job.batch.policy_indices.len() / 2);
-            (own_values, values) = values.split_at(job.batch.move_counts.len());
+            let own = answers.take(job.batch.move_counts.len(), job.batch.policy_indices.len() / 2);
             let header = EvaluationHeader { batch_id: job.batch.batch_id, network_id, generation, uniform_prior_count };
             uniform_prior_count = 0;
-            job.answer.send(write_evaluations(header, own_priors, own_values));
+            job.answer.send(write_evaluations(header, own.priors(), own.values()));
         }
     }
 
-    fn refuse(&self, job: Job, error: String) {
+    fn refuse(&self, job: Job, error: EvaluationError) {
         InferenceCounters::add(&self.counters.refused_batch_count, 1);
-        warn!(batch_id = job.batch.batch_id, network_id = job.batch.network_id, error, "batch refused");
-        job.answer.send(proto::EvaluationBatch { batch_id: job.batch.batch_id, error, ..Default::default() });
+        warn!(batch_id = job.batch.batch_id, network_id = job.batch.network_id, %error, "batch refused");
+        let (batch_id, error) = (job.batch.batch_id, error.to_string());
+        job.answer.send(proto::EvaluationBatch { batch_id, error, ..Default::default() });
     }
 }

@@ -13,21 +13,27 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use shared::encoding::{Encoding, NetworkInput};
+use shared::search::EvaluationError;
 use tokio::sync::mpsc;
 
 pub use net::NetworkOutput;
-pub use networks::TorchEvaluator;
+pub use networks::NetworkBackend;
 
 use crate::best::BestNetwork;
 use batcher::Batcher;
 
-/// Answers positions with one of several networks. Owned by one thread.
-pub trait Evaluator {
+/// Computes batches of positions by one of several networks: tensors in, tensors out. Owned by one thread.
+pub trait InferenceBackend {
     /// Evaluates `input` with network `network_id` into `output`, whatever that held before.
     ///
     /// # Errors
-    /// A sentence for the worker: the network is not there, or the device failed.
-    fn evaluate(&mut self, network_id: u32, input: &NetworkInput, output: &mut NetworkOutput) -> Result<(), String>;
+    /// [`EvaluationError::NetworkUnavailable`], or [`EvaluationError::DeviceFailed`].
+    fn evaluate(
+        &mut self,
+        network_id: u32,
+        input: &NetworkInput,
+        output: &mut NetworkOutput,
+    ) -> Result<(), EvaluationError>;
 }
 
 /// One batch of a worker, and where its answer goes.
@@ -77,32 +83,31 @@ pub struct InferenceHandle {
 }
 
 impl InferenceHandle {
-    /// Starts the inference thread. `make_evaluator` runs on it, since one thread owns the tensors.
+    /// Starts the inference thread. `make_backend` runs on it, since one thread owns the tensors.
     ///
     /// The thread must have ended before the process does: libtorch does not survive its own clean-up in use.
     ///
     /// # Errors
-    /// If the thread cannot be started, or the evaluator not be made.
-    pub fn start<E: Encoding, V: Evaluator>(
+    /// If the thread cannot be started, or the backend not be made.
+    pub fn start<E: Encoding, V: InferenceBackend>(
         encoding: E,
         settings: BatchSettings,
         best: Arc<BestNetwork>,
-        make_evaluator: impl FnOnce() -> anyhow::Result<V> + Send + 'static,
+        make_backend: impl FnOnce() -> anyhow::Result<V> + Send + 'static,
     ) -> anyhow::Result<(Self, JoinHandle<()>)> {
         let (jobs, queue) = mpsc::channel(settings.queue_length_max);
         let counters = Arc::new(InferenceCounters::default());
         let (ready, is_ready) = std::sync::mpsc::sync_channel(1);
         let thread_counters = Arc::clone(&counters);
-        let thread =
-            std::thread::Builder::new().name("inference".to_owned()).spawn(move || match make_evaluator() {
-                Ok(evaluator) => {
-                    let _ = ready.send(Ok(()));
-                    Batcher::new(encoding, evaluator, settings, best, thread_counters).run(queue);
-                }
-                Err(error) => {
-                    let _ = ready.send(Err(error));
-                }
-            })?;
+        let thread = std::thread::Builder::new().name("inference".to_owned()).spawn(move || match make_backend() {
+            Ok(backend) => {
+                let _ = ready.send(Ok(()));
+                Batcher::new(encoding, backend, settings, best, thread_counters).run(queue);
+            }
+            Err(error) => {
+                let _ = ready.send(Err(error));
+            }
+        })?;
         is_ready.recv().map_err(|_| anyhow::anyhow!("the inference thread ended while it started"))??;
         Ok((Self { jobs, counters }, thread))
     }

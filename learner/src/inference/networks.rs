@@ -5,13 +5,14 @@ use std::path::PathBuf;
 
 use net::{Device, InferenceNetwork, Network, NetworkOutput, NetworkSpec, Precision};
 use shared::encoding::NetworkInput;
+use shared::search::EvaluationError;
 use tracing::info;
 
-use super::Evaluator;
+use super::InferenceBackend;
 use crate::files::RunFiles;
 
 /// Keeps the networks used last ready on one device.
-pub struct TorchEvaluator {
+pub struct NetworkBackend {
     files: RunFiles,
     spec: NetworkSpec,
     device: Device,
@@ -26,8 +27,8 @@ struct Ready {
     last_use: u64,
 }
 
-impl TorchEvaluator {
-    /// Makes an evaluator with no network ready yet. Called on the thread that will own the tensors.
+impl NetworkBackend {
+    /// Makes a backend with no network ready yet. Called on the thread that will own the tensors.
     #[must_use]
     pub fn new(
         files: RunFiles,
@@ -39,7 +40,7 @@ impl TorchEvaluator {
         Self { files, spec, device, batch_sizes, network_count_max, ready: HashMap::new(), use_count: 0 }
     }
 
-    fn ready(&mut self, network_id: u32) -> Result<&mut InferenceNetwork, String> {
+    fn ready(&mut self, network_id: u32) -> Result<&mut InferenceNetwork, EvaluationError> {
         self.use_count += 1;
         if !self.ready.contains_key(&network_id) {
             let network = self.load(self.files.network(network_id))?;
@@ -52,13 +53,12 @@ impl TorchEvaluator {
         Ok(&mut ready.network)
     }
 
-    fn load(&self, path: PathBuf) -> Result<InferenceNetwork, String> {
+    fn load(&self, path: PathBuf) -> Result<InferenceNetwork, EvaluationError> {
         if !path.is_file() {
-            return Err(format!("there is no network file {}", path.display()));
+            return Err(EvaluationError::NetworkUnavailable(format!("there is no network file {}", path.display())));
         }
-        let network = Network::load(&path, &self.spec, self.device).map_err(|error| error.to_string())?;
-        InferenceNetwork::new(&network, self.device, Precision::for_device(self.device), &self.batch_sizes)
-            .map_err(|error| error.to_string())
+        let network = Network::load(&path, &self.spec, self.device)?;
+        Ok(InferenceNetwork::new(&network, self.device, Precision::for_device(self.device), &self.batch_sizes)?)
     }
 
     fn drop_oldest(&mut self) {
@@ -70,8 +70,13 @@ impl TorchEvaluator {
     }
 }
 
-impl Evaluator for TorchEvaluator {
-    fn evaluate(&mut self, network_id: u32, input: &NetworkInput, output: &mut NetworkOutput) -> Result<(), String> {
-        self.ready(network_id)?.evaluate(input, output).map_err(|error| error.to_string())
+impl InferenceBackend for NetworkBackend {
+    fn evaluate(
+        &mut self,
+        network_id: u32,
+        input: &NetworkInput,
+        output: &mut NetworkOutput,
+    ) -> Result<(), EvaluationError> {
+        Ok(self.ready(network_id)?.evaluate(input, output)?)
     }
 }

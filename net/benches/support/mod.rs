@@ -2,7 +2,7 @@
 
 use net::{Architecture, NetworkSettings, NetworkSpec, PolicyHead, Trunk};
 use shared::encoding::dama::{DamaEncoding, PolicyCoding};
-use shared::encoding::{Encoding, NetworkInput, Shown, TrainingBatch};
+use shared::encoding::{Encoding, NetworkGame, NetworkInput, TrainingBatch};
 use shared::game::Game;
 
 /// Returns the network first described for draughts: 4 convolutions of 64.

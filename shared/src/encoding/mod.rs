@@ -6,13 +6,13 @@
 pub mod dama;
 pub mod hive;
 mod input;
-mod shown;
+mod network_game;
 pub mod tictactoe;
 
-use crate::game::{Appraise, Game};
+use crate::game::{Game, Heuristic};
 
 pub use input::{NetworkInput, TrainingBatch};
-pub use shown::Shown;
+pub use network_game::NetworkGame;
 
 /// Shape of the input planes of one position: C x H x W.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -112,7 +112,7 @@ pub enum DecodeError {
 /// How one game is shown to a network. Everything is seen from the side to move.
 pub trait Encoding: Clone + Send + Sync + 'static {
     /// The game that is shown.
-    type Game: Appraise;
+    type Game: Heuristic;
 
     /// Returns the rules this encoding goes with.
     fn game(&self) -> &Self::Game;

@@ -3,10 +3,10 @@
 //! One contract, [`Game`], and the vocabulary every game shares: [`Side`], [`Outcome`], [`Value`].
 //! Which games exist is told in [`catalog`] alone.
 
-mod appraise;
 pub mod catalog;
 pub mod conformance;
 pub mod dama;
+mod heuristic;
 pub mod hive;
 mod repetitions;
 pub mod tictactoe;
@@ -16,7 +16,7 @@ use std::fmt::Debug;
 
 use crate::seed::mix_seed;
 
-pub use appraise::Appraise;
+pub use heuristic::Heuristic;
 pub use value::{Outcome, Side, Value};
 
 /// The rules of one board game. Pure: no clock, no I/O, no hidden randomness.

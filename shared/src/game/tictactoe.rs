@@ -1,7 +1,7 @@
 //! Tic-tac-toe: the smallest game, whose truth is known.
 
-use super::appraise::squashed;
-use super::{Appraise, Game, MoveError, MoveNumber, Outcome, Side, Value};
+use super::heuristic::squashed;
+use super::{Game, Heuristic, MoveError, MoveNumber, Outcome, Side, Value};
 
 /// The rules of tic-tac-toe on a 3 x 3 board.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -139,9 +139,9 @@ impl Game for TicTacToe {
     }
 }
 
-impl Appraise for TicTacToe {
+impl Heuristic for TicTacToe {
     /// Lines that one side alone has marks on, two marks counting four times as much as one.
-    fn appraise(&self, position: &mut Position) -> Value {
+    fn heuristic_value(&self, position: &mut Position) -> Value {
         let side = self.side_to_move(position);
         let promise = |side: Side| -> u32 {
             let open = LINES.iter().filter(|line| position.marks(side.opponent()) & **line == 0);

@@ -3,20 +3,23 @@
 //! Hands out leaves and takes their evaluations; evaluates nothing itself, knows neither thread nor clock, and the
 //! same seed and evaluations give the same tree. How it works and where it comes from: `docs/training.md`.
 //!
-//! [`Search`] has a tree for itself: a worker owns many. On the tree of a [`TeamSearch`] several threads work at once.
+//! [`Search`] belongs to one thread: a worker owns many. Several threads work on the tree of a [`ParallelSearch`] at once.
+//! Both are a [`LeafSource`], whose leaves an [`Evaluator`] evaluates.
 
 mod choice;
-mod evaluate;
+mod evaluator;
+mod evaluators;
+mod leaf_source;
 mod outline;
+mod parallel;
 mod preset;
 mod priors;
 mod proof;
 mod report;
+mod run;
 mod selection;
 mod settings;
-mod team;
 mod tree;
-mod valuers;
 mod view;
 
 use rand::SeedableRng;
@@ -24,17 +27,20 @@ use rand_pcg::Pcg64Mcg;
 
 use crate::game::{Game, Value};
 use crate::setting::SettingError;
+use leaf_source::LeafSlots;
 use tree::Tree;
 use view::{EdgeIndex, NodeIndex, TreeView};
 
-pub use evaluate::run_search;
-pub use preset::{Preset, PresetError};
+pub use evaluator::{Added, EvaluationError, Evaluator, LeafAnswers, simulate};
+pub use evaluators::{HeuristicEvaluator, RolloutEvaluator, UniformEvaluator};
+pub use leaf_source::{LeafId, LeafMut, LeafSource, Request};
+pub use parallel::{PARALLEL_EDGE_BYTES, PARALLEL_NODE_BYTES, ParallelSearch, Rule, SearchThread};
+pub use preset::{SearchPreset, SearchPresetError};
 pub use proof::Proof;
 pub use report::MoveReport;
+pub use run::run_search;
 pub use settings::{SIMULATION_COUNT_MAX, SearchSettings};
-pub use team::{Member, Rule, TEAM_EDGE_BYTES, TEAM_NODE_BYTES, TeamSearch};
 pub use tree::{NODE_BYTES, edge_bytes};
-pub use valuers::{Appraisal, Even, Rollouts, Valuer};
 
 /// The search of one game: the tree below its current position.
 ///
@@ -44,37 +50,17 @@ pub struct Search<G: Game> {
     settings: SearchSettings,
     position: G::Position,
     tree: Tree<G::Move>,
-    leaves: Vec<LeafSlot<G::Position>>,
+    leaves: LeafSlots<PendingLeaf<G::Position>>,
     path: Vec<G::Move>,
     random: Pcg64Mcg,
     repaired_priors_count: u64,
 }
 
-/// Room for one leaf whose evaluation is awaited.
-struct LeafSlot<P> {
-    /// Memory of the leaf's position, used again and again.
+/// A leaf whose evaluation is awaited.
+struct PendingLeaf<P> {
+    node: NodeIndex,
+    /// Its memory is used again and again.
     position: P,
-    node: Option<NodeIndex>,
-    /// Tells a leaf from the earlier ones in the same slot.
-    serial: u32,
-}
-
-/// A leaf that was handed out; never the same again.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct LeafId {
-    slot: u32,
-    serial: u32,
-}
-
-/// What the search wants next.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Request {
-    /// Evaluate this leaf, then hand the answer to [`Search::expand`].
-    Evaluate(LeafId),
-    /// The simulation ended where the result is known, and is already backed up.
-    Finished,
-    /// No more leaves can be handed out until an evaluation comes back; or the search is done.
-    Blocked,
 }
 
 /// Why a search cannot begin.
@@ -101,8 +87,8 @@ impl<G: Game> Search<G> {
         if game.outcome(&position).is_some() {
             return Err(SearchError::GameOver { ply: game.ply(&position) });
         }
-        let slot = || LeafSlot { position: position.clone(), node: None, serial: 0 };
-        let leaves = (0..settings.leaves_per_game).map(|_| slot()).collect();
+        let leaf = || PendingLeaf { node: NodeIndex::NONE, position: position.clone() };
+        let leaves = LeafSlots::new(settings.leaves_per_game, leaf);
         let random = Pcg64Mcg::seed_from_u64(seed);
         let mut search = Self {
             game,
@@ -116,73 +102,6 @@ impl<G: Game> Search<G> {
         };
         search.plant();
         Ok(search)
-    }
-
-    /// Goes down the tree once: to a leaf that must be evaluated, or to a known result, which is backed up at once.
-    pub fn select_leaf(&mut self) -> Request {
-        let Some(slot) = self.free_slot() else { return Request::Blocked };
-        self.path.clear();
-        let mut index = NodeIndex::ROOT;
-        loop {
-            let node = self.tree.node(index);
-            if let Some(value) = node.proof.value() {
-                self.tree.back_up(index, value);
-                return Request::Finished;
-            }
-            if !node.is_evaluated {
-                return if node.pending_count > 0 { Request::Blocked } else { self.hand_out_again(slot, index) };
-            }
-            let edge = self.select_edge(index);
-            self.path.push(self.tree.edge_move(edge));
-            match self.tree.child(edge) {
-                Some(child) => index = child,
-                None => return self.grow(slot, index, edge),
-            }
-        }
-    }
-
-    /// Returns the position of a leaf.
-    ///
-    /// # Panics
-    /// If the leaf is not awaited any more.
-    #[must_use]
-    pub fn leaf_position(&self, leaf: LeafId) -> &G::Position {
-        self.awaited_node(leaf).expect("the leaf is awaited");
-        &self.leaves[leaf.slot as usize].position
-    }
-
-    /// Returns the legal moves of a leaf, in the order of the rules.
-    ///
-    /// # Panics
-    /// If the leaf is not awaited any more.
-    #[must_use]
-    pub fn leaf_moves(&self, leaf: LeafId) -> &[G::Move] {
-        self.tree.moves(self.awaited_node(leaf).expect("the leaf is awaited"))
-    }
-
-    /// Takes the evaluation of a leaf: `priors` in the order of [`Self::leaf_moves`], `value` for its side to move.
-    ///
-    /// Priors are scaled to the sum 1. Those that are no distribution become uniform and are counted in
-    /// [`Self::repaired_priors_count`]. An answer for a leaf that is not awaited any more is dropped.
-    pub fn expand(&mut self, leaf: LeafId, priors: &[f32], value: Value) {
-        let Some(index) = self.awaited_node(leaf) else { return };
-        self.free(leaf, index);
-        self.tree.set_evaluated(index);
-        if !priors::take_priors(priors, self.tree.priors_mut(index)) {
-            self.repaired_priors_count += 1;
-        }
-        if index == NodeIndex::ROOT {
-            self.mix_noise();
-        }
-        self.tree.back_up(index, value);
-    }
-
-    /// Gives a leaf up whose evaluation will not come: the tree is as if it had never been handed out.
-    /// A leaf that is not awaited any more is passed over.
-    pub fn cancel(&mut self, leaf: LeafId) {
-        if let Some(index) = self.awaited_node(leaf) {
-            self.free(leaf, index);
-        }
     }
 
     /// Returns whether the root has all its simulations, or its result is proven.
@@ -274,8 +193,8 @@ impl<G: Game> Search<G> {
     /// Plays `mv`, which must be legal: keeps the tree below it, forgets the rest, gives up awaited leaves and mixes
     /// new noise into the root. The game may then be over, see [`Self::is_done`] and [`Game::outcome`].
     pub fn play(&mut self, mv: G::Move) {
-        for slot in 0..self.leaves.len() {
-            self.cancel(LeafId { slot: slot as u32, serial: self.leaves[slot].serial });
+        while let Some(leaf) = self.leaves.awaited_leaf() {
+            self.cancel(leaf);
         }
         self.game.play(&mut self.position, mv);
         let child = self.tree.edges(NodeIndex::ROOT).find(|edge| edge.mv == mv).and_then(|edge| edge.child);
@@ -312,7 +231,7 @@ impl<G: Game> Search<G> {
         if is_enough || self.is_done() {
             return None;
         }
-        self.leaves.iter().position(|slot| slot.node.is_none())
+        self.leaves.free_slot()
     }
 
     fn select_edge(&mut self, index: NodeIndex) -> EdgeIndex {
@@ -326,7 +245,7 @@ impl<G: Game> Search<G> {
     /// Makes the child of `edge`, whose path is `self.path`.
     fn grow(&mut self, slot: usize, parent: NodeIndex, edge: EdgeIndex) -> Request {
         self.replay_path(slot);
-        let position = &self.leaves[slot].position;
+        let position = &self.leaves.content(slot).position;
         let proof = proof_of(&self.game, position);
         let child = self.tree.add_child(parent, edge, proof, |moves| {
             if proof == Proof::Unknown {
@@ -348,7 +267,7 @@ impl<G: Game> Search<G> {
 
     /// Sets the slot's position to that at the end of `self.path`.
     fn replay_path(&mut self, slot: usize) {
-        let position = &mut self.leaves[slot].position;
+        let position = &mut self.leaves.content_mut(slot).position;
         position.clone_from(&self.position);
         for mv in &self.path {
             self.game.play(position, *mv);
@@ -357,20 +276,21 @@ impl<G: Game> Search<G> {
 
     fn hand_out(&mut self, slot: usize, index: NodeIndex) -> Request {
         self.tree.add_pending(index);
-        self.leaves[slot].node = Some(index);
-        Request::Evaluate(LeafId { slot: slot as u32, serial: self.leaves[slot].serial })
+        self.leaves.content_mut(slot).node = index;
+        Request::Evaluate(self.leaves.hand_out(slot))
     }
 
-    fn awaited_node(&self, leaf: LeafId) -> Option<NodeIndex> {
-        let slot = self.leaves.get(leaf.slot as usize)?;
-        if slot.serial == leaf.serial { slot.node } else { None }
+    fn awaited(&self, leaf: LeafId) -> Option<&PendingLeaf<G::Position>> {
+        self.leaves.awaited_slot(leaf).map(|slot| self.leaves.content(slot))
     }
 
-    fn free(&mut self, leaf: LeafId, index: NodeIndex) {
-        let slot = &mut self.leaves[leaf.slot as usize];
-        slot.node = None;
-        slot.serial = slot.serial.wrapping_add(1);
+    /// Frees the slot of a leaf. Returns its node, `None` if it is not awaited any more.
+    fn free(&mut self, leaf: LeafId) -> Option<NodeIndex> {
+        let slot = self.leaves.awaited_slot(leaf)?;
+        let index = self.leaves.content(slot).node;
+        self.leaves.free(slot);
         self.tree.remove_pending(index);
+        Some(index)
     }
 
     fn mix_noise(&mut self) {
@@ -379,6 +299,66 @@ impl<G: Game> Search<G> {
             let priors = self.tree.priors_mut(NodeIndex::ROOT);
             priors::mix_noise(priors, dirichlet_alpha, dirichlet_weight, &mut self.random);
         }
+    }
+}
+
+impl<G: Game> LeafSource<G> for Search<G> {
+    fn game(&self) -> &G {
+        &self.game
+    }
+
+    fn select_leaf(&mut self) -> Request {
+        let Some(slot) = self.free_slot() else { return Request::Blocked };
+        self.path.clear();
+        let mut index = NodeIndex::ROOT;
+        loop {
+            let node = self.tree.node(index);
+            if let Some(value) = node.proof.value() {
+                self.tree.back_up(index, value);
+                return Request::Finished;
+            }
+            if !node.is_evaluated {
+                return if node.pending_count > 0 { Request::Blocked } else { self.hand_out_again(slot, index) };
+            }
+            let edge = self.select_edge(index);
+            self.path.push(self.tree.edge_move(edge));
+            match self.tree.child(edge) {
+                Some(child) => index = child,
+                None => return self.grow(slot, index, edge),
+            }
+        }
+    }
+
+    fn leaf_position(&self, leaf: LeafId) -> &G::Position {
+        &self.awaited(leaf).expect("the leaf is awaited").position
+    }
+
+    fn leaf_moves(&self, leaf: LeafId) -> &[G::Move] {
+        self.tree.moves(self.awaited(leaf).expect("the leaf is awaited").node)
+    }
+
+    fn leaf_mut(&mut self, leaf: LeafId) -> LeafMut<'_, G> {
+        let slot = self.leaves.awaited_slot(leaf).expect("the leaf is awaited");
+        let Self { game, tree, leaves, .. } = self;
+        let PendingLeaf { node, position } = leaves.content_mut(slot);
+        LeafMut { game, position, moves: tree.moves(*node) }
+    }
+
+    /// Priors that are not a distribution are counted in [`Search::repaired_priors_count`].
+    fn expand(&mut self, leaf: LeafId, priors: &[f32], value: Value) {
+        let Some(index) = self.free(leaf) else { return };
+        self.tree.set_evaluated(index);
+        if !priors::take_priors(priors, self.tree.priors_mut(index)) {
+            self.repaired_priors_count += 1;
+        }
+        if index == NodeIndex::ROOT {
+            self.mix_noise();
+        }
+        self.tree.back_up(index, value);
+    }
+
+    fn cancel(&mut self, leaf: LeafId) {
+        self.free(leaf);
     }
 }
 

@@ -1,30 +1,31 @@
-//! Ways to search that go by a name.
+//! Ways to search that have a name.
 
 use std::fmt;
 use std::str::FromStr;
 
+use super::evaluator::Evaluator;
+use super::evaluators::{HeuristicEvaluator, RolloutEvaluator, UniformEvaluator};
+use super::parallel::Rule;
 use super::settings::SearchSettings;
-use super::team::Rule;
-use super::valuers::{Appraisal, Even, Rollouts, Valuer};
-use crate::game::Appraise;
+use crate::game::Heuristic;
 
 /// A way to search. How each works and where it comes from: `docs/training.md`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Preset {
+pub enum SearchPreset {
     /// UCB1 with random rollouts: knows nothing but the rules.
     Vanilla,
-    /// UCB1 with the rules of thumb of the game, [`crate::game::Appraise`].
+    /// UCB1 with the rules of thumb of the game, [`Heuristic`].
     Grandmaster,
-    /// PUCT with whoever gives priors and values: a network, or nobody in particular.
+    /// PUCT with priors and values from a network, or uniform ones.
     AlphaZero,
 }
 
 /// A text that names no preset.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0:?} is not one of vanilla, grandmaster, alphazero")]
-pub struct PresetError(pub String);
+pub struct SearchPresetError(pub String);
 
-impl Preset {
+impl SearchPreset {
     /// All presets.
     pub const ALL: [Self; 3] = [Self::Vanilla, Self::Grandmaster, Self::AlphaZero];
 
@@ -47,19 +48,19 @@ impl Preset {
         }
     }
 
-    /// Returns whether one evaluation of a position is as good as two: rollouts differ, and their mean tells more.
+    /// Returns whether one evaluation of a position is as good as two. Rollouts differ: the mean of two says more.
     #[must_use]
     pub const fn shares_evaluations(self) -> bool {
         !matches!(self, Self::Vanilla)
     }
 
-    /// Returns who values its leaves where there is no network. Rollouts draw from `seed`.
+    /// Returns the evaluator of its leaves without a network. Rollouts draw from `seed`.
     #[must_use]
-    pub fn valuer<G: Appraise>(self, seed: u64) -> Box<dyn Valuer<G> + Send> {
+    pub fn evaluator<G: Heuristic>(self, seed: u64) -> Box<dyn Evaluator<G> + Send> {
         match self {
-            Self::Vanilla => Box::new(Rollouts::new(seed)),
-            Self::Grandmaster => Box::new(Appraisal),
-            Self::AlphaZero => Box::new(Even),
+            Self::Vanilla => Box::new(RolloutEvaluator::new(seed)),
+            Self::Grandmaster => Box::new(HeuristicEvaluator::default()),
+            Self::AlphaZero => Box::new(UniformEvaluator::default()),
         }
     }
 
@@ -74,18 +75,18 @@ impl Preset {
     }
 }
 
-impl fmt::Display for Preset {
+impl fmt::Display for SearchPreset {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
     }
 }
 
-impl FromStr for Preset {
-    type Err = PresetError;
+impl FromStr for SearchPreset {
+    type Err = SearchPresetError;
 
-    fn from_str(text: &str) -> Result<Self, PresetError> {
+    fn from_str(text: &str) -> Result<Self, SearchPresetError> {
         let found = Self::ALL.into_iter().find(|preset| preset.name() == text);
-        found.ok_or_else(|| PresetError(text.to_owned()))
+        found.ok_or_else(|| SearchPresetError(text.to_owned()))
     }
 }
 
@@ -95,11 +96,11 @@ mod tests {
 
     #[test]
     fn presets_are_read_by_their_names_and_can_be_searched_with() {
-        for preset in Preset::ALL {
+        for preset in SearchPreset::ALL {
             assert_eq!(preset.to_string().parse(), Ok(preset));
             assert_eq!(preset.settings(400).check(), Ok(()));
         }
-        let error = "stockfish".parse::<Preset>().expect_err("no preset");
+        let error = "stockfish".parse::<SearchPreset>().expect_err("no preset");
         assert_eq!(error.to_string(), "\"stockfish\" is not one of vanilla, grandmaster, alphazero");
     }
 }

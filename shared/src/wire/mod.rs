@@ -16,6 +16,7 @@ pub use search::{search_settings_from_proto, search_settings_to_proto};
 pub use spec::{game_spec_from_proto, game_spec_to_proto};
 
 use crate::record::PolicyTargetError;
+use crate::search::EvaluationError;
 use crate::setting::SettingError;
 
 /// Message of the status `Unavailable` that ends the evaluation streams of a learner that is stopping.
@@ -72,6 +73,16 @@ pub enum WireError {
     /// The peer says why it could not evaluate a batch.
     #[error("the learner could not evaluate the batch: {0}")]
     Refused(String),
+}
+
+/// What an answer that cannot be read means for the leaves that wait for it.
+impl From<WireError> for EvaluationError {
+    fn from(error: WireError) -> Self {
+        match error {
+            WireError::Refused(reason) => Self::Refused(reason),
+            other => Self::InvalidAnswer(other.to_string()),
+        }
+    }
 }
 
 impl WireError {

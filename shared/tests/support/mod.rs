@@ -4,7 +4,7 @@
 
 use shared::game::tictactoe::{Position, Square, TicTacToe};
 use shared::game::{Game, Value};
-use shared::search::{Request, Search, SearchSettings};
+use shared::search::{LeafId, LeafSource, Request, Search, SearchSettings};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 pub const GAME: TicTacToe = TicTacToe;
@@ -26,10 +26,10 @@ pub fn fake_network(position: &Position, moves: &[Square], priors: &mut [f32]) -
 }
 
 /// Answers a leaf with the fake network.
-pub fn answer(search: &mut Search<TicTacToe>, leaf: shared::search::LeafId) -> Value {
-    let mut priors = vec![0.0; search.leaf_moves(leaf).len()];
-    let value = fake_network(search.leaf_position(leaf), search.leaf_moves(leaf), &mut priors);
-    search.expand(leaf, &priors, value);
+pub fn answer(source: &mut impl LeafSource<TicTacToe>, leaf: LeafId) -> Value {
+    let mut priors = vec![0.0; source.leaf_moves(leaf).len()];
+    let value = fake_network(source.leaf_position(leaf), source.leaf_moves(leaf), &mut priors);
+    source.expand(leaf, &priors, value);
     value
 }
 

@@ -2,9 +2,9 @@
 //!
 //! The rules are told in `docs/dama-rules.md`. How moves, positions and games are written: `notation::dama`.
 
-mod appraise;
 mod board;
 mod endgame;
+mod heuristic;
 mod moves;
 mod mv;
 mod perft;

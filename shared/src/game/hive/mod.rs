@@ -2,11 +2,11 @@
 //!
 //! Rules where sources differ are settled in `docs/hive-rules.md`. How moves and games are written: `notation::uhp`.
 
-mod appraise;
 mod cell;
 mod cell_set;
 mod connect;
 mod hash;
+mod heuristic;
 mod moves;
 mod mv;
 mod piece;

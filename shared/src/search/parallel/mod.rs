@@ -1,13 +1,13 @@
 //! Several threads on one tree: for play and analysis, by PUCT as [`super::Search`] does it, or by UCB1.
 //!
-//! [`TeamSearch`] is the tree below a position, [`Member`] one thread's hands in it. Threads are the caller's business.
-//! One member gives the very tree that [`super::Search`] gives; how several get along is told in `docs/training.md`.
+//! [`ParallelSearch`] is the tree below a position, [`SearchThread`] what one thread works on it with; the caller makes the
+//! threads. One thread gives exactly the tree of [`super::Search`]. How several work together: `docs/training.md`.
 
 mod arena;
 mod descent;
-mod member;
 mod node;
 mod table;
+mod thread;
 mod tree;
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -24,9 +24,9 @@ use crate::game::{Game, Value};
 use table::Table;
 use tree::Tree;
 
-pub use member::Member;
-pub use node::TEAM_NODE_BYTES;
-pub use tree::TEAM_EDGE_BYTES;
+pub use node::PARALLEL_NODE_BYTES;
+pub use thread::SearchThread;
+pub use tree::PARALLEL_EDGE_BYTES;
 
 /// By which formula a simulation goes down.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,7 +40,7 @@ pub enum Rule {
 /// The search of one game by several threads: the tree below its current position.
 ///
 /// Sides must alternate from ply to ply, as the laws of [`Game`] say.
-pub struct TeamSearch<G: Game> {
+pub struct ParallelSearch<G: Game> {
     game: G,
     rule: Rule,
     settings: SearchSettings,
@@ -52,7 +52,7 @@ pub struct TeamSearch<G: Game> {
     repaired_priors_count: AtomicU64,
 }
 
-impl<G: Game> TeamSearch<G> {
+impl<G: Game> ParallelSearch<G> {
     /// Makes a search of `position`, which must have no outcome. Whatever is drawn at random follows from `seed`.
     ///
     /// # Errors
@@ -76,9 +76,9 @@ impl<G: Game> TeamSearch<G> {
         Ok(Self { game, rule, settings, position, tree, table: None, seed, random, repaired_priors_count })
     }
 
-    /// Has evaluations shared from now on: a position that is reached by another order of moves is not evaluated again.
-    /// The table takes `byte_count` bytes, or the next lower power of two; 0 = nothing is shared. Of no use if two
-    /// evaluations of one position tell more than one, as rollouts do.
+    /// Shares evaluations from now on: a position that is reached by another order of moves is not evaluated again.
+    /// The table takes `byte_count` bytes, rounded down to a power of two; 0 = nothing is shared. Do not share random
+    /// rollouts: the mean of two says more than one.
     pub fn share_evaluations(&mut self, byte_count: usize) {
         self.table = (byte_count > 0).then(|| Table::new(byte_count));
     }
@@ -95,10 +95,10 @@ impl<G: Game> TeamSearch<G> {
         self.settings.simulation_count = simulation_count;
     }
 
-    /// Returns a thread's hands in the tree. Of several, each has a `number` of its own.
+    /// Returns what one thread searches with. Each thread has a `number` of its own.
     #[must_use]
-    pub fn member(&self, number: u32) -> Member<'_, G> {
-        Member::new(self, number)
+    pub fn thread(&self, number: u32) -> SearchThread<'_, G> {
+        SearchThread::new(self, number)
     }
 
     /// Returns whether the root has all its simulations, or its result is proven.

@@ -63,7 +63,7 @@ fn place(index: u64) -> (usize, usize) {
 pub(super) struct Room(AtomicU64);
 
 impl Room {
-    /// Hands out `len` elements in a row, which lie in one chunk; returns the first. What does not fit into a chunk is
+    /// ThreadState out `len` elements in a row, which lie in one chunk; returns the first. What does not fit into a chunk is
     /// left unused.
     ///
     /// # Panics

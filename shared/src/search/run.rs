@@ -1,10 +1,10 @@
-//! The shortest driver: one leaf after the other, evaluated on the spot.
+//! The shortest driver: one leaf after the other, evaluated at once by a function.
 
-use super::{Request, Search};
+use super::{LeafSource, Request, Search};
 use crate::game::{Game, Value};
 
 /// Runs `search` until it is done. `evaluate` gets a position and its legal moves, writes a prior for each (they are
-/// 0 before) and returns the value for the side to move. Ends early if leaves that are awaited elsewhere bar the way.
+/// 0 before) and returns the value for the side to move. Ends early if leaves awaited elsewhere block the search.
 pub fn run_search<G: Game>(
     search: &mut Search<G>,
     mut evaluate: impl FnMut(&G::Position, &[G::Move], &mut [f32]) -> Value,

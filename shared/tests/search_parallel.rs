@@ -6,20 +6,23 @@ use std::collections::HashMap;
 
 use shared::game::dama::Dama;
 use shared::game::hive::{GameType, Hive, HiveRules};
-use shared::game::{Appraise, Game, MoveNumber, Value};
-use shared::search::{Even, Preset, Proof, SearchSettings, TEAM_EDGE_BYTES, TEAM_NODE_BYTES, TeamSearch, Valuer};
+use shared::game::{Game, Heuristic, MoveNumber};
+use shared::search::{
+    EvaluationError, Evaluator, LeafId, LeafSource, PARALLEL_EDGE_BYTES, PARALLEL_NODE_BYTES, ParallelSearch, Proof,
+    SearchPreset, SearchSettings, UniformEvaluator, simulate,
+};
 use support::{GAME, board};
 
 const THREADS: u32 = 4;
 
 /// Lets several threads search until all simulations are done.
-fn run<G: Appraise>(team: &TeamSearch<G>, preset: Preset) {
+fn run<G: Heuristic>(search: &ParallelSearch<G>, preset: SearchPreset) {
     std::thread::scope(|scope| {
         for number in 0..THREADS {
             scope.spawn(move || {
-                let (mut member, mut valuer) = (team.member(number), preset.valuer(number.into()));
-                while !team.is_done() {
-                    if !member.simulate(&mut *valuer) {
+                let (mut thread, mut evaluator) = (search.thread(number), preset.evaluator::<G>(number.into()));
+                while !search.is_done() {
+                    if !simulate(&mut thread, &mut *evaluator).expect("an evaluation") {
                         std::thread::yield_now();
                     }
                 }
@@ -28,39 +31,44 @@ fn run<G: Appraise>(team: &TeamSearch<G>, preset: Preset) {
     });
 }
 
-fn searched<G: Appraise>(game: &G, position: G::Position, preset: Preset, settings: SearchSettings) -> TeamSearch<G> {
-    let team = TeamSearch::new(game.clone(), position, preset.rule(), settings, 1).expect("a game that goes on");
-    run(&team, preset);
-    team
+fn searched<G: Heuristic>(
+    game: &G,
+    position: G::Position,
+    preset: SearchPreset,
+    settings: SearchSettings,
+) -> ParallelSearch<G> {
+    let search = ParallelSearch::new(game.clone(), position, preset.rule(), settings, 1).expect("a game that goes on");
+    run(&search, preset);
+    search
 }
 
 /// Walks the whole tree by its outline: children's visits sum to their node's but for its own, and moves are legal.
-fn check_totals<G: Game>(game: &G, team: &TeamSearch<G>, preset: Preset) {
-    assert_eq!(team.awaited_count(), 0, "{preset}: no virtual loss is left");
-    let below: u32 = team.move_reports().iter().map(|report| report.visit_count).sum();
-    let own = u32::from(preset == Preset::AlphaZero);
-    assert_eq!(below + own, team.simulation_count(), "{preset}: every simulation went through one move");
+fn check_totals<G: Game>(game: &G, search: &ParallelSearch<G>, preset: SearchPreset) {
+    assert_eq!(search.awaited_count(), 0, "{preset}: no virtual loss is left");
+    let below: u32 = search.move_reports().iter().map(|report| report.visit_count).sum();
+    let own = u32::from(preset == SearchPreset::AlphaZero);
+    assert_eq!(below + own, search.simulation_count(), "{preset}: every simulation went through one move");
     let mut legal = vec![];
-    game.legal_moves(team.position(), &mut legal);
-    let mut seen: Vec<u16> = team.move_reports().iter().map(|report| report.mv.number()).collect();
+    game.legal_moves(search.position(), &mut legal);
+    let mut seen: Vec<u16> = search.move_reports().iter().map(|report| report.mv.number()).collect();
     let mut expected: Vec<u16> = legal.iter().map(|mv| mv.number()).collect();
     seen.sort_unstable();
     expected.sort_unstable();
     assert_eq!(seen, expected, "{preset}: the moves of the root are the legal ones, each once");
-    let mut position = team.position().clone();
-    for mv in team.principal_variation() {
+    let mut position = search.position().clone();
+    for mv in search.principal_variation() {
         let mut legal = vec![];
         game.legal_moves(&position, &mut legal);
         assert!(legal.contains(&mv), "{preset}: the best line is legal");
         game.play(&mut position, mv);
     }
-    let outline = team.outline(u32::MAX);
+    let outline = search.outline(u32::MAX);
     assert!(!outline.contains("awaited"), "{preset}: no virtual loss is left anywhere");
     check_outline(&outline, preset);
 }
 
 /// No node has fewer visits than its children together, and only by PUCT, or where threads met, more than one of its own.
-fn check_outline(outline: &str, preset: Preset) {
+fn check_outline(outline: &str, preset: SearchPreset) {
     let mut path: Vec<(u32, u32)> = vec![];
     let mut check = |node: (u32, u32)| assert!(node.1 <= node.0, "{preset}: {node:?} visits and visits below");
     for line in outline.lines() {
@@ -80,23 +88,23 @@ fn check_outline(outline: &str, preset: Preset) {
 
 #[test]
 fn several_threads_count_every_simulation_once() {
-    for preset in Preset::ALL {
-        let count = if preset == Preset::Vanilla { 20_000 } else { 60_000 };
+    for preset in SearchPreset::ALL {
+        let count = if preset == SearchPreset::Vanilla { 20_000 } else { 60_000 };
         let dama = Dama::default();
-        let team = searched(&dama, dama.initial_position(), preset, preset.settings(count));
-        assert_eq!(team.simulation_count(), count, "{preset}");
-        check_totals(&dama, &team, preset);
+        let search = searched(&dama, dama.initial_position(), preset, preset.settings(count));
+        assert_eq!(search.simulation_count(), count, "{preset}");
+        check_totals(&dama, &search, preset);
     }
 }
 
 #[test]
 fn hive_is_searched_by_several_threads() {
     let hive = Hive::new(HiveRules { game_type: GameType::MLP, ply_limit: 40, ..HiveRules::default() });
-    for preset in Preset::ALL {
-        let count = if preset == Preset::Vanilla { 500 } else { 5000 };
-        let team = searched(&hive, hive.initial_position(), preset, preset.settings(count));
-        assert_eq!(team.simulation_count(), count, "{preset}");
-        check_totals(&hive, &team, preset);
+    for preset in SearchPreset::ALL {
+        let count = if preset == SearchPreset::Vanilla { 500 } else { 5000 };
+        let search = searched(&hive, hive.initial_position(), preset, preset.settings(count));
+        assert_eq!(search.simulation_count(), count, "{preset}");
+        check_totals(&hive, &search, preset);
     }
 }
 
@@ -109,88 +117,88 @@ fn what_several_threads_prove_is_true() {
         (".../.../...", Proof::Draw),
         ("X../.O./...", Proof::Draw),
     ];
-    for preset in Preset::ALL {
+    for preset in SearchPreset::ALL {
         for (text, expected) in truth {
             let settings = SearchSettings { virtual_loss: 1, ..preset.settings(200_000) };
-            let team = searched(&GAME, board(text), preset, settings);
-            let is_true = team.proof() == expected || team.proof() == Proof::Unknown;
-            assert!(is_true, "{preset}: {text}: {:?}", team.proof());
+            let search = searched(&GAME, board(text), preset, settings);
+            let is_true = search.proof() == expected || search.proof() == Proof::Unknown;
+            assert!(is_true, "{preset}: {text}: {:?}", search.proof());
             if expected != Proof::Draw {
-                assert_eq!(team.proof(), expected, "{preset}: {text}");
+                assert_eq!(search.proof(), expected, "{preset}: {text}");
             }
-            check_totals_of_proven(&team, preset);
+            check_totals_of_proven(&search, preset);
         }
     }
 }
 
 /// A proven search stops at once: whatever is under way is then backed up or given up.
-fn check_totals_of_proven(team: &TeamSearch<shared::game::tictactoe::TicTacToe>, preset: Preset) {
-    assert_eq!(team.awaited_count(), 0);
-    let below: u32 = team.move_reports().iter().map(|report| report.visit_count).sum();
-    assert_eq!(below + u32::from(preset == Preset::AlphaZero), team.simulation_count(), "{preset}");
+fn check_totals_of_proven(search: &ParallelSearch<shared::game::tictactoe::TicTacToe>, preset: SearchPreset) {
+    assert_eq!(search.awaited_count(), 0);
+    let below: u32 = search.move_reports().iter().map(|report| report.visit_count).sum();
+    assert_eq!(below + u32::from(preset == SearchPreset::AlphaZero), search.simulation_count(), "{preset}");
 }
 
 #[test]
 fn a_subtree_is_kept_when_a_move_is_played() {
     let dama = Dama::default();
-    for preset in Preset::ALL {
-        let mut team = searched(&dama, dama.initial_position(), preset, preset.settings(3000));
+    for preset in SearchPreset::ALL {
+        let mut search = searched(&dama, dama.initial_position(), preset, preset.settings(3000));
         let mut plies = 0;
         while plies < 10 {
-            let mv = team.choose_move().expect("a move");
-            let name = format!("  {} ", dama.format_move(team.position(), mv));
-            let outline = team.outline(u32::MAX);
+            let mv = search.choose_move().expect("a move");
+            let name = format!("  {} ", dama.format_move(search.position(), mv));
+            let outline = search.outline(u32::MAX);
             let below = outline.lines().skip_while(|line| !line.starts_with(&name)).skip(1);
             let before: Vec<String> =
                 below.take_while(|line| line.starts_with("    ")).map(|line| line[2..].to_owned()).collect();
             let visits: HashMap<u16, u32> =
-                team.move_reports().iter().map(|report| (report.mv.number(), report.visit_count)).collect();
-            team.play(mv);
+                search.move_reports().iter().map(|report| (report.mv.number(), report.visit_count)).collect();
+            search.play(mv);
             plies += 1;
-            assert_eq!(team.simulation_count(), visits[&mv.number()], "{preset}: visits are kept");
-            let after: Vec<String> = team.outline(u32::MAX).lines().skip(1).map(str::to_owned).collect();
+            assert_eq!(search.simulation_count(), visits[&mv.number()], "{preset}: visits are kept");
+            let after: Vec<String> = search.outline(u32::MAX).lines().skip(1).map(str::to_owned).collect();
             assert_eq!(after, before, "{preset}: the tree below is the same");
-            run(&team, preset);
-            assert_eq!(team.simulation_count(), 3000);
+            run(&search, preset);
+            assert_eq!(search.simulation_count(), 3000);
         }
     }
 }
 
 #[test]
 fn leaves_given_up_are_handed_out_again() {
-    let settings = SearchSettings { leaves_per_game: 4, ..Preset::AlphaZero.settings(1000) };
-    let team = TeamSearch::new(GAME, GAME.initial_position(), Preset::AlphaZero.rule(), settings, 1);
-    let team = team.expect("a game that goes on");
-    let mut first = team.member(0);
+    let settings = SearchSettings { leaves_per_game: 4, ..SearchPreset::AlphaZero.settings(1000) };
+    let search = ParallelSearch::new(GAME, GAME.initial_position(), SearchPreset::AlphaZero.rule(), settings, 1);
+    let search = search.expect("a game that goes on");
+    let mut first = search.thread(0);
     for _ in 0..20 {
-        assert!(first.simulate(&mut Even));
+        assert_eq!(simulate(&mut first, &mut UniformEvaluator::default()), Ok(true));
     }
     for _ in 0..3 {
         let _ = first.select_leaf();
     }
-    assert_eq!(team.awaited_count(), 3);
-    let outline = team.outline(9);
+    assert_eq!(search.awaited_count(), 3);
+    let outline = search.outline(9);
     drop(first);
-    assert_eq!(team.awaited_count(), 0, "who goes gives up what was awaited: {outline}");
-    let mut second = team.member(1);
-    while !team.is_done() {
-        assert!(second.simulate(&mut Even), "nothing bars the way");
+    assert_eq!(search.awaited_count(), 0, "a dropped thread cancels its leaves: {outline}");
+    let mut second = search.thread(1);
+    while !search.is_done() {
+        assert_eq!(simulate(&mut second, &mut UniformEvaluator::default()), Ok(true), "nothing blocks it");
     }
 }
 
 #[test]
 fn a_position_reached_by_another_order_of_moves_is_not_evaluated_again() {
     let dama = Dama::default();
-    for preset in [Preset::Grandmaster, Preset::AlphaZero] {
+    for preset in [SearchPreset::Grandmaster, SearchPreset::AlphaZero] {
         let searched = |table_bytes: usize| {
-            let team = TeamSearch::new(dama, dama.initial_position(), preset.rule(), preset.settings(5000), 1);
-            let mut team = team.expect("a game that goes on");
-            team.share_evaluations(table_bytes);
-            let mut counting = Counting { valuer: preset.valuer(1), count: 0 };
-            let mut member = team.member(0);
-            while member.simulate(&mut counting) {}
-            drop(member);
-            (team, counting.count)
+            let search = ParallelSearch::new(dama, dama.initial_position(), preset.rule(), preset.settings(5000), 1);
+            let mut search = search.expect("a game that goes on");
+            search.share_evaluations(table_bytes);
+            let mut counting = Counting { evaluator: preset.evaluator(1), count: 0 };
+            let mut thread = search.thread(0);
+            while simulate(&mut thread, &mut counting).expect("an evaluation") {}
+            drop(thread);
+            (search, counting.count)
         };
         let (without, evaluation_count) = searched(0);
         assert_eq!((without.shared_evaluation_counts(), evaluation_count > 4900), ((0, 0), true));
@@ -210,22 +218,16 @@ fn a_position_reached_by_another_order_of_moves_is_not_evaluated_again() {
     }
 }
 
-/// Counts what it is asked.
+/// Counts the leaves that it evaluates.
 struct Counting {
-    valuer: Box<dyn Valuer<Dama> + Send>,
+    evaluator: Box<dyn Evaluator<Dama> + Send>,
     count: u64,
 }
 
-impl Valuer<Dama> for Counting {
-    fn value(
-        &mut self,
-        game: &Dama,
-        position: &mut shared::game::dama::Position,
-        moves: &[shared::game::dama::Move],
-        priors: &mut [f32],
-    ) -> Value {
-        self.count += 1;
-        self.valuer.value(game, position, moves, priors)
+impl Evaluator<Dama> for Counting {
+    fn evaluate(&mut self, source: &mut dyn LeafSource<Dama>, leaves: &[LeafId]) -> Result<(), EvaluationError> {
+        self.count += leaves.len() as u64;
+        self.evaluator.evaluate(source, leaves)
     }
 }
 
@@ -259,10 +261,10 @@ fn positions_that_differ_in_what_the_rules_count_have_evaluations_of_their_own()
 #[test]
 fn a_node_with_its_edges_takes_a_hundred_bytes_at_most() {
     let dama = Dama::default();
-    for preset in Preset::ALL {
-        let team = searched(&dama, dama.initial_position(), preset, preset.settings(20_000));
-        let (nodes, edges) = team.count_nodes_and_edges();
-        let mean = TEAM_NODE_BYTES as f64 + edges as f64 * TEAM_EDGE_BYTES as f64 / nodes as f64;
+    for preset in SearchPreset::ALL {
+        let search = searched(&dama, dama.initial_position(), preset, preset.settings(20_000));
+        let (nodes, edges) = search.count_nodes_and_edges();
+        let mean = PARALLEL_NODE_BYTES as f64 + edges as f64 * PARALLEL_EDGE_BYTES as f64 / nodes as f64;
         assert!(mean <= 100.0, "{preset}: {mean} bytes a node, {edges} edges of {nodes} nodes");
     }
 }

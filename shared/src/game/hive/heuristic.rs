@@ -2,18 +2,18 @@
 
 use super::moves::{Count, Generator};
 use super::{Cell, Hive, Position};
-use crate::game::appraise::squashed;
-use crate::game::{Appraise, Side, Value};
+use crate::game::heuristic::squashed;
+use crate::game::{Heuristic, Side, Value};
 
 /// Score of a queen with so many neighbours: each neighbour brings the end nearer than the one before.
 const SURROUNDED: [f32; 7] = [0.0, 0.1, 0.3, 0.6, 1.1, 2.2, 4.0];
 /// Score of a move more to choose from than the opponent has.
 const MOVE: f32 = 0.01;
 
-impl Appraise for Hive {
+impl Heuristic for Hive {
     /// Neighbours of the opponent's queen less those of the own, and moves of the side to move less those that the
     /// opponent would have in its place.
-    fn appraise(&self, position: &mut Position) -> Value {
+    fn heuristic_value(&self, position: &mut Position) -> Value {
         let side = position.side_to_move();
         let danger = |side: Side| SURROUNDED[position.queen_neighbour_count(side) as usize];
         let ahead = danger(side.opponent()) - danger(side);
@@ -53,10 +53,10 @@ mod tests {
         let text = "Base+MLP;InProgress;Black[4];wS1;bS1 wS1-;wQ -wS1;bQ bS1-;wA1 -wQ;bA1 bQ-;wA1 bQ/";
         let (hive, mut after) = position(text);
         let before = hive.hash(&after);
-        let for_black = hive.appraise(&mut after).get();
+        let for_black = hive.heuristic_value(&mut after).get();
         assert_eq!(hive.hash(&after), before, "the position is as it was");
         let undo = after.bring(None, Cell::ORIGIN);
-        let for_white = hive.appraise(&mut after).get();
+        let for_white = hive.heuristic_value(&mut after).get();
         assert!(for_black < -0.2 && for_white > 0.2, "{for_black} {for_white}");
         after.take_back(undo);
     }

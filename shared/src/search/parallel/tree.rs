@@ -14,7 +14,7 @@ use crate::search::proof::Proof;
 use crate::search::view::{Edge, EdgeIndex, NodeIndex, NodeView, TreeView};
 
 /// Bytes that one edge takes: move, prior, child.
-pub const TEAM_EDGE_BYTES: usize = size_of::<AtomicU16>() + 2 * size_of::<AtomicU32>();
+pub const PARALLEL_EDGE_BYTES: usize = size_of::<AtomicU16>() + 2 * size_of::<AtomicU32>();
 
 /// Elements that a thread takes at once.
 const NODE_BLOCK: u32 = 64;

@@ -8,8 +8,8 @@ use crate::search::proof::Proof;
 use crate::search::view::NodeView;
 
 /// Bytes that one node takes.
-pub const TEAM_NODE_BYTES: usize = size_of::<Node>();
-const _: () = assert!(TEAM_NODE_BYTES <= 32, "two nodes share a cache line");
+pub const PARALLEL_NODE_BYTES: usize = size_of::<Node>();
+const _: () = assert!(PARALLEL_NODE_BYTES <= 32, "two nodes share a cache line");
 
 /// Values are summed as whole numbers, so that one instruction adds: 2^32 is a win.
 const VALUE_UNIT: f64 = (1_u64 << 32) as f64;

@@ -5,13 +5,13 @@ use std::fmt::Debug;
 use super::Encoding;
 use super::dama::{DamaEncoding, PolicyCoding};
 use super::hive::HiveEncoding;
-use crate::game::Appraise;
+use crate::game::Heuristic;
 use crate::game::catalog::GameSpec;
 use crate::game::dama::Dama;
 use crate::game::hive::Hive;
 
 /// A game that networks see in one of several ways, which the specification in a network's file says.
-pub trait Shown: Appraise + Default {
+pub trait NetworkGame: Heuristic + Default {
     /// What the game is called.
     const NAME: &'static str;
     /// One of the ways to see it.
@@ -29,7 +29,7 @@ pub trait Shown: Appraise + Default {
     fn view_of(spec: &GameSpec) -> Option<Self::View>;
 }
 
-impl Shown for Hive {
+impl NetworkGame for Hive {
     const NAME: &'static str = "Hive";
     /// Side of the frame.
     type View = u8;
@@ -49,7 +49,7 @@ impl Shown for Hive {
     }
 }
 
-impl Shown for Dama {
+impl NetworkGame for Dama {
     const NAME: &'static str = "Italian draughts";
     type View = PolicyCoding;
     type Encoding = DamaEncoding;
@@ -72,7 +72,7 @@ impl Shown for Dama {
 mod tests {
     use super::*;
 
-    fn check<G: Shown>(view: G::View) {
+    fn check<G: NetworkGame>(view: G::View) {
         assert_eq!(G::view_of(&G::default().spec(view)), Some(view));
     }
 

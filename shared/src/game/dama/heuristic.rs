@@ -4,8 +4,8 @@ use super::board::Board;
 use super::moves::{Sink, find_moves, step_count};
 use super::mv::Move;
 use super::{Dama, Position};
-use crate::game::appraise::squashed;
-use crate::game::{Appraise, Value};
+use crate::game::heuristic::squashed;
+use crate::game::{Heuristic, Value};
 
 /// A man ahead, as a score.
 const MAN: f32 = 0.6;
@@ -14,10 +14,10 @@ const KING: f32 = 1.8;
 /// A step more to choose from than the opponent has.
 const STEP: f32 = 0.03;
 
-impl Appraise for Dama {
+impl Heuristic for Dama {
     /// Men, kings and possible steps of the side to move less those of its opponent. Captures are forced, so what the
     /// best legal one takes counts as taken.
-    fn appraise(&self, position: &mut Position) -> Value {
+    fn heuristic_value(&self, position: &mut Position) -> Value {
         let (board, side) = (position.board(), position.side_to_move());
         let opponent = side.opponent();
         let mut gain = Gain { board, best: 0.0 };
@@ -61,12 +61,12 @@ mod tests {
     use crate::notation::dama::fen;
 
     fn value(text: &str) -> f32 {
-        Dama::default().appraise(&mut fen::read(text).expect("a position")).get()
+        Dama::default().heuristic_value(&mut fen::read(text).expect("a position")).get()
     }
 
     #[test]
     fn the_start_is_even_and_both_sides_see_a_turned_board_alike() {
-        assert_eq!(Dama::default().appraise(&mut Dama::default().initial_position()), Value::DRAW);
+        assert_eq!(Dama::default().heuristic_value(&mut Dama::default().initial_position()), Value::DRAW);
         assert_eq!(value("W:W21,22:B5,6,7"), value("B:W26,27,28:B11,12"));
     }
 

@@ -3,11 +3,11 @@
 use super::{Game, Value};
 
 /// A game whose positions can be valued by a few rules of thumb, as the search preset `grandmaster` does.
-pub trait Appraise: Game {
+pub trait Heuristic: Game {
     /// Returns what `position`, which goes on, seems worth to its side to move; never a sure win or loss.
     ///
     /// Tries moves out on `position`, and leaves it as it was.
-    fn appraise(&self, position: &mut Self::Position) -> Value;
+    fn heuristic_value(&self, position: &mut Self::Position) -> Value;
 }
 
 /// Squashes a score of any size into a value: `score / (1 + |score|)`, so a score of 1 is worth half a win.
