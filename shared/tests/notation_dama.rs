@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use shared::game::dama::{Dama, Move, Position};
-use shared::game::{Game, MoveError, Outcome, Side};
+use shared::game::{Game, MOVE_TEXT_BYTES_MAX, MoveError, Outcome, Side};
 use shared::notation::dama::pdn::{self, PdnError, PdnGame};
 use shared::notation::dama::{fen, format_move, format_route, hub, parse_move};
 
@@ -137,7 +137,10 @@ fn moves_that_are_none_are_refused_in_words() {
         error("22-33"),
         "cannot read move \"22-33\": a move is written like 22-18 or 31x24, with squares 1 to 32"
     );
-    assert_eq!(error(&"9".repeat(99)), format!("cannot read move {:?}: too long for a move", "9".repeat(48)));
+    assert_eq!(
+        error(&"9".repeat(99)),
+        format!("cannot read move {:?}: too long for a move", "9".repeat(MOVE_TEXT_BYTES_MAX))
+    );
     // Two ways with different pieces lead from 3 to 26.
     let position = fen::read("B:W6,13,14,18,21,22,25,30,31:B1,2,3,4,7,9").expect("a position");
     let error = parse_move(&dama, &position, "3x26").expect_err("refused").to_string();

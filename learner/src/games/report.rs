@@ -14,9 +14,6 @@ use super::registry::{Delivery, Inner};
 use super::{GameRegistry, RegistryError, describe};
 use crate::store::{Change, FinishedGame, GameKind, NewGame, StoredResult};
 
-/// Longest move text, in bytes.
-const MOVE_TEXT_BYTES_MAX: usize = 64;
-
 /// What became of a reported ply.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PlyStatus {
@@ -283,9 +280,6 @@ enum Fit {
 
 /// Compares a ply with the plies of its game; the error says why it does not fit.
 fn fit<E: Encoding>(game: &OpenGame<E>, ply: &ReportedPly) -> Result<Fit, String> {
-    if ply.record.move_text.len() > MOVE_TEXT_BYTES_MAX {
-        return Err(format!("move of {} bytes: more than {MOVE_TEXT_BYTES_MAX}", ply.record.move_text.len()));
-    }
     match game.plies.get(ply.ply as usize) {
         Some(stored) if stored.move_text == ply.record.move_text => Ok(Fit::Stored),
         Some(stored) => Err(format!("ply {} is {:?} already", ply.ply, stored.move_text)),

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use rand::{Rng, RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
-use super::{Game, MoveError, MoveNumber, Side};
+use super::{Game, MOVE_TEXT_BYTES_MAX, MoveError, MoveNumber, Side};
 use crate::encoding::{Encoding, MoveCells, Mv, NetworkInput, PlaneShape, Pos, Symmetry};
 
 /// Plies after which a random game is given up.
@@ -148,6 +148,7 @@ fn check_chosen<G: Game>(game: &G, position: &G::Position, moves: &[G::Move], pl
 fn check_texts<G: Game>(game: &G, position: &G::Position, moves: &[G::Move], place: &Place) {
     for mv in moves {
         let text = game.format_move(position, *mv);
+        assert!(text.len() <= MOVE_TEXT_BYTES_MAX, "{place:?}: {text:?} is too long");
         assert_eq!(game.parse_move(position, &text), Ok(*mv), "{place:?}: {text:?} is read as it was written");
     }
     for text in ["", " ", "\0", "no such move", "é☃", "wQ wQ wQ", "99", "-", "\\", &"x".repeat(1000)] {

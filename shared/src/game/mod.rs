@@ -19,12 +19,16 @@ use crate::seed::mix_seed;
 pub use heuristic::Heuristic;
 pub use value::{Outcome, Side, Value};
 
+/// Longest text of a move in bytes, in notation, records and messages: no game writes a longer one, none reads it.
+pub const MOVE_TEXT_BYTES_MAX: usize = 64;
+
 /// The rules of one board game. Pure: no clock, no I/O, no hidden randomness.
 ///
 /// Laws, checked by [`conformance::check_game`] for every game:
 /// - a position without an outcome has at least one legal move;
 /// - equal positions give equal moves in equal order;
 /// - a move is told from every other by its [`MoveNumber`];
+/// - the text of a move takes at most [`MOVE_TEXT_BYTES_MAX`];
 /// - the hash after a play equals the hash of the same position built afresh.
 pub trait Game: Clone + Send + Sync + 'static {
     /// Everything the rules need to go on: pieces, side to move, history.

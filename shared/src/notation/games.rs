@@ -4,9 +4,9 @@
 //! numbered in any order.
 
 use super::played::{Replay, Told};
-use super::uhp::{self, GameString, MOVE_TEXT_LEN_MAX};
+use super::uhp::{self, GameString};
 use super::{Ending, PlayedGame, ReadError, ReadOptions};
-use crate::game::Outcome;
+use crate::game::{MOVE_TEXT_BYTES_MAX, Outcome};
 
 /// Why a line is not a game.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -36,7 +36,7 @@ pub fn read(text: &str, options: ReadOptions) -> Result<PlayedGame, ReadError> {
     let mut replay = Replay::new(game.game_type, options);
     for text in &game.moves {
         let mv = uhp::read_move(replay.position(), text).map_err(|reason| {
-            let shown: String = text.chars().take(MOVE_TEXT_LEN_MAX).collect();
+            let shown: String = text.chars().take(MOVE_TEXT_BYTES_MAX).collect();
             ReadError::Unreadable { ply: replay.next_ply(), reason: format!("{shown:?}: {reason}") }
         })?;
         replay.play(mv)?;

@@ -7,10 +7,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use crate::game::hive::{Cell, Direction, GameType, GameTypeError, Hive, Move, Piece, PieceKind, Position};
-use crate::game::{Game, MoveError, Outcome, Side};
-
-/// Longest text that is looked at as a move; the longest real one, `wA1 bG3\`, has 8 letters.
-pub(super) const MOVE_TEXT_LEN_MAX: usize = 64;
+use crate::game::{Game, MOVE_TEXT_BYTES_MAX, MoveError, Outcome, Side};
 
 /// A game's state as the protocol names it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -271,7 +268,7 @@ pub fn format_move(position: &Position, mv: Move) -> String {
 /// [`MoveError`] if the text is not a move or the move is not legal.
 pub fn parse_move(hive: &Hive, position: &Position, text: &str) -> Result<Move, MoveError> {
     let ply = position.ply();
-    let shown = || text.chars().take(MOVE_TEXT_LEN_MAX).collect::<String>();
+    let shown = || text.chars().take(MOVE_TEXT_BYTES_MAX).collect::<String>();
     if hive.outcome(position).is_some() {
         return Err(MoveError::GameOver { text: shown(), ply });
     }
@@ -293,8 +290,8 @@ pub fn lowest_in_hand(position: &Position, mv: Move) -> Move {
 }
 
 pub(super) fn read_move(position: &Position, text: &str) -> Result<Move, String> {
-    if text.len() > MOVE_TEXT_LEN_MAX {
-        return Err(format!("longer than {MOVE_TEXT_LEN_MAX} bytes"));
+    if text.len() > MOVE_TEXT_BYTES_MAX {
+        return Err(format!("longer than {MOVE_TEXT_BYTES_MAX} bytes"));
     }
     let mut words = text.split_whitespace();
     let first = words.next().ok_or("empty")?;

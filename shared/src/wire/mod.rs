@@ -27,8 +27,6 @@ pub const BATCH_LEAF_COUNT_MAX: usize = 16_384;
 pub const POSITION_BYTE_COUNT_MAX: usize = 1024;
 /// Most legal moves a leaf may have.
 pub const LEAF_MOVE_COUNT_MAX: usize = 4096;
-/// Most bytes a move may take as text.
-pub const MOVE_TEXT_BYTE_COUNT_MAX: usize = 256;
 
 /// What is wrong with a message.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]

@@ -1,6 +1,7 @@
 //! One ply as a worker reports it.
 
-use super::{MOVE_TEXT_BYTE_COUNT_MAX, WireError, check_limit};
+use super::{WireError, check_limit};
+use crate::game::MOVE_TEXT_BYTES_MAX;
 use crate::record::{PlyRecord, PolicyTarget};
 
 /// A ply and where it belongs.
@@ -34,7 +35,7 @@ pub fn ply_to_proto(reported: &ReportedPly) -> proto::Ply {
 /// # Errors
 /// [`WireError`] naming the field that is wrong.
 pub fn ply_from_proto(message: &proto::Ply) -> Result<ReportedPly, WireError> {
-    check_limit("move_text", message.move_text.len(), MOVE_TEXT_BYTE_COUNT_MAX)?;
+    check_limit("move_text", message.move_text.len(), MOVE_TEXT_BYTES_MAX)?;
     if !(-1.0..=1.0).contains(&message.root_value) {
         return Err(WireError::invalid("root_value", format!("{} is not in -1..=1", message.root_value)));
     }

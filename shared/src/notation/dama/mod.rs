@@ -9,10 +9,7 @@ pub mod hub_line;
 pub mod pdn;
 
 use crate::game::dama::{Dama, Move, Position, Route, Square};
-use crate::game::{Game, MoveError};
-
-/// Longest text that can be a move: a king's nine jumps with all pieces taken, and spaces around.
-const MOVE_TEXT_LEN_MAX: usize = 48;
+use crate::game::{Game, MOVE_TEXT_BYTES_MAX, MoveError};
 
 /// Returns a legal move as people write it.
 #[must_use]
@@ -74,7 +71,7 @@ struct Written {
 impl Written {
     fn read(text: &str) -> Result<Self, String> {
         let text = text.trim();
-        if text.len() > MOVE_TEXT_LEN_MAX {
+        if text.len() > MOVE_TEXT_BYTES_MAX {
             return Err("too long for a move".to_owned());
         }
         let is_capture = text.contains(['x', 'X', ':', '*']);
@@ -124,5 +121,5 @@ fn read_square(text: &str) -> Option<Square> {
 
 /// Returns as much of a text as fits into a message.
 fn shown(text: &str) -> String {
-    text.chars().take(MOVE_TEXT_LEN_MAX).collect()
+    text.chars().take(MOVE_TEXT_BYTES_MAX).collect()
 }
