@@ -117,6 +117,28 @@ fn other_games_or_settings_are_another_training() {
 }
 
 #[test]
+fn the_end_of_a_training_can_be_moved() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let folder = dir.path().join("pretrained");
+    let cosine = |epochs: &str| {
+        let schedule = "pretrain.learning_rate_schedule=cosine";
+        run_well(pretrain(&folder, &games(), &["--set", schedule, "--epochs", epochs]))
+    };
+    assert!(!cosine("1").contains("the schedule now ends"));
+    let log = cosine("3");
+    assert!(log.contains("the schedule now ends with epoch 3 (was 1)"), "{log}");
+    assert!(log.contains("epoch done epoch=3") && !log.contains("epoch done epoch=1"), "{log}");
+    let network = result(&folder);
+    let log = cosine("2");
+    assert!(log.contains("the schedule now ends with epoch 2 (was 3)"), "{log}");
+    assert!(log.contains("training done") && !log.contains("epoch done"), "{log}");
+    assert!(result(&folder) == network, "the best network stays");
+    let table = std::fs::read_to_string(folder.join("epochs.tsv")).expect("a history");
+    let rate = table.lines().last().and_then(|row| row.split('\t').nth(1)).expect("a learning rate");
+    assert!(rate.parse::<f64>().expect("a number") < 0.001, "the cosine fell to its end: {table}");
+}
+
+#[test]
 fn wrong_usage_is_explained_in_a_line() {
     let dir = tempfile::tempdir().expect("a temporary directory");
     let nothing = dir.path().join("nothing.uhp");

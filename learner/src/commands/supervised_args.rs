@@ -17,7 +17,8 @@ pub struct SupervisedArgs {
     /// Settings that the program carries with it; keys of --config and --set go above them.
     #[arg(long, value_name = "NAME", value_parser = presets::parser())]
     preset: Option<SettingsPreset>,
-    /// Times that every game is learned from, at most (pretrain.epochs, offline.epochs).
+    /// Times that every game is learned from, at most (pretrain.epochs, offline.epochs). May be changed when a training
+    /// is resumed: a cosine then ends with the new last epoch.
     #[arg(long, value_name = "N")]
     epochs: Option<u32>,
     /// human or json (log.format).

@@ -9,13 +9,13 @@ use serde::{Deserialize, Serialize};
 use super::error::SupervisedError;
 use super::prediction_metrics::PredictionMetrics;
 use super::rate_schedule::LossTrend;
-use super::supervised_settings::LearningRateSchedule;
 use super::training_source::TrainingSource;
 use crate::config::LearnerConfig;
 use crate::trainer::LossSum;
 
-/// Keys that may change between two starts: they change how fast it is trained, not the result.
-const FREE_KEYS: [&str; 4] = ["device", "threads", "batch_threads", "checkpoint_steps"];
+/// Keys that may change between two starts: they change the speed, or how soon training gives up, not the steps. The
+/// number of epochs may change too, but is kept, to tell by it that the schedule has another end.
+const FREE_KEYS: [&str; 5] = ["device", "threads", "batch_threads", "checkpoint_steps", "stop_patience"];
 
 /// How far a supervised training is.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -80,6 +80,20 @@ impl SupervisedProgress {
         Ok(BTreeMap::from([(source.section().to_owned(), serde_json::to_string(self)?)]))
     }
 
+    /// Returns the first key by which `origin` is that of another training. The number of epochs may differ.
+    #[must_use]
+    pub fn changed_key<'a>(&self, origin: &'a BTreeMap<String, String>, source: TrainingSource) -> Option<&'a str> {
+        let epochs = epochs_key(source);
+        let mut changed = origin.iter().filter(|(key, value)| **key != epochs && self.origin.get(*key) != Some(*value));
+        changed.next().map(|(key, _)| key.as_str())
+    }
+
+    /// Returns the number of epochs that the training was last started with, if the checkpoint holds it.
+    #[must_use]
+    pub fn planned_epochs(&self, source: TrainingSource) -> Option<u32> {
+        self.origin.get(&epochs_key(source))?.parse().ok()
+    }
+
     /// Returns the table of all epochs.
     #[must_use]
     pub fn table(&self) -> String {
@@ -109,6 +123,10 @@ impl SupervisedProgress {
     }
 }
 
+fn epochs_key(source: TrainingSource) -> String {
+    format!("{}.epochs", source.section())
+}
+
 /// Returns what the result of a training depends on, by name. `samples_sha256` stands for the samples.
 ///
 /// # Errors
@@ -126,12 +144,9 @@ pub fn origin(
     if source == TrainingSource::DataSets {
         origin.insert("training.value_target".to_owned(), format!("{:?}", config.training.value_target_rule()));
     }
-    let settings = source.settings(config);
-    let written = serde_json::to_value(settings)?;
+    let written = serde_json::to_value(source.settings(config))?;
     for (key, value) in written.as_object().into_iter().flatten() {
-        // A plateau has no fixed end: more epochs continue the same training.
-        let is_open_end = key == "epochs" && settings.learning_rate_schedule == LearningRateSchedule::Plateau;
-        if !FREE_KEYS.contains(&key.as_str()) && !is_open_end {
+        if !FREE_KEYS.contains(&key.as_str()) {
             origin.insert(format!("{}.{key}", source.section()), value.to_string());
         }
     }
@@ -143,19 +158,25 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_result_depends_on_what_is_learned_and_not_on_how_fast() {
+    fn a_training_is_another_by_what_is_learned_and_not_by_how_fast_or_how_long() {
         let mut config = LearnerConfig::default();
-        config.pretrain.learning_rate_schedule = LearningRateSchedule::Plateau;
-        let origin = |config: &LearnerConfig, games| origin(config, TrainingSource::HumanGames, games);
-        let first = origin(&config, "a").expect("settings");
+        let source = TrainingSource::HumanGames;
+        let of = |config: &LearnerConfig, games| origin(config, source, games).expect("settings");
+        let mut first = SupervisedProgress { origin: of(&config, "a"), ..SupervisedProgress::default() };
+        assert_eq!(first.planned_epochs(source), Some(30));
         config.pretrain.threads = 7;
-        config.pretrain.epochs += 1;
-        assert_eq!(origin(&config, "a").expect("settings"), first);
-        assert_ne!(origin(&config, "b").expect("settings"), first);
+        config.pretrain.epochs = 20;
+        config.pretrain.stop_patience = 1;
+        assert_eq!(first.changed_key(&of(&config, "a"), source), None);
+        assert_eq!(first.changed_key(&of(&config, "b"), source), Some("games"));
         config.pretrain.batch_size += 1;
-        assert_ne!(origin(&config, "a").expect("settings"), first);
-        config.pretrain.learning_rate_schedule = LearningRateSchedule::Cosine;
-        assert!(origin(&config, "a").expect("settings").contains_key("pretrain.epochs"));
+        assert_eq!(first.changed_key(&of(&config, "a"), source), Some("pretrain.batch_size"));
+        config.pretrain.batch_size -= 1;
+        // Checkpoints of version 0.1.0 hold the patience, and no number of epochs beside a plateau.
+        first.origin.insert("pretrain.stop_patience".to_owned(), "6".to_owned());
+        first.origin.remove("pretrain.epochs");
+        assert_eq!(first.changed_key(&of(&config, "a"), source), None);
+        assert_eq!(first.planned_epochs(source), None);
     }
 
     #[test]

@@ -12,14 +12,14 @@ use samples::epoch_batches::{BatchSource, EpochOrder, for_each_batch};
 use samples::split::SampleSets;
 use shared::encoding::{Encoding, TrainingBatch};
 use tokio_util::sync::CancellationToken;
-use tracing::info;
+use tracing::{info, warn};
 
 use super::epoch_reporter::{EpochReporter, TrainingSize, percent};
 use super::error::SupervisedError;
 use super::measure::measure;
 use super::rate_schedule::learning_rate;
 use super::supervised_progress::{EpochRow, SupervisedProgress, origin};
-use super::supervised_settings::SupervisedSettings;
+use super::supervised_settings::{LearningRateSchedule, SupervisedSettings};
 use super::training_folder::TrainingFolder;
 use super::training_source::TrainingSource;
 use crate::config::LearnerConfig;
@@ -81,7 +81,8 @@ impl<'a, E: Encoding> SupervisedTraining<'a, E> {
             Some((trainer, progress)) => {
                 check_origin(folder, source, &progress, &origin)?;
                 info!(training_step = trainer.training_step(), "training goes on from its checkpoint");
-                (trainer, progress)
+                warn_of_another_end(progress.planned_epochs(source), &settings);
+                (trainer, SupervisedProgress { origin, ..progress })
             }
             None => {
                 info!(network = %spec, "new training");
@@ -262,9 +263,16 @@ fn check_origin(
     progress: &SupervisedProgress,
     wanted: &BTreeMap<String, String>,
 ) -> Result<(), SupervisedError> {
-    let changed = wanted.iter().find(|(key, value)| progress.origin.get(*key) != Some(*value));
-    let Some((key, _)) = changed else { return Ok(()) };
-    Err(SupervisedError::OtherTraining { path: folder.checkpoint(), training: source.training(), key: key.clone() })
+    let Some(key) = progress.changed_key(wanted, source) else { return Ok(()) };
+    Err(SupervisedError::OtherTraining { path: folder.checkpoint(), training: source.training(), key: key.to_owned() })
+}
+
+/// Warns that the rest of a cosine is another one than was begun, if the number of epochs has changed.
+fn warn_of_another_end(planned_epochs: Option<u32>, settings: &SupervisedSettings) {
+    let was = planned_epochs.filter(|epochs| *epochs != settings.epochs);
+    if let (Some(was), LearningRateSchedule::Cosine) = (was, settings.learning_rate_schedule) {
+        warn!("the schedule now ends with epoch {} (was {was})", settings.epochs);
+    }
 }
 
 /// Adds what helps to the error of a loss that is not finite.
