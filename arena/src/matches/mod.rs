@@ -18,4 +18,4 @@ pub use games_file::GamesFile;
 pub use match_game::MatchGame;
 pub use plan::{PlannedGame, plan};
 pub use result::MatchResult;
-pub use runner::{MatchRunner, MatchSettings};
+pub use runner::{MatchRunner, MatchSettings, player_name};

@@ -201,6 +201,28 @@ fn log_forfeit<G: MatchGame>(game: &FinishedGame<G>) {
     }
 }
 
+/// Returns what a player of `game` is called in tables: a network after its file and its bytes.
+///
+/// # Errors
+/// [`MatchError`] if the weights cannot be read, or this program computes no networks.
+#[cfg(feature = "network")]
+pub fn player_name<G: MatchGame>(_game: &G, spec: &PlayerSpec) -> Result<String, MatchError> {
+    let weights = spec.network().map_or(Ok(vec![]), |source| source.weights::<G>()).map_err(PlayerError::from)?;
+    Ok(spec.name(&weights))
+}
+
+/// Returns what a player of `game` is called in tables.
+///
+/// # Errors
+/// [`MatchError::WithoutNetworks`] for a network: this program computes none.
+#[cfg(not(feature = "network"))]
+pub fn player_name<G: MatchGame>(_game: &G, spec: &PlayerSpec) -> Result<String, MatchError> {
+    match spec.network() {
+        Some(source) => Err(MatchError::WithoutNetworks(source.to_string())),
+        None => Ok(spec.name(&[])),
+    }
+}
+
 /// Starts the players of one thread: what never runs is a mistake of the user, not a match of lost games.
 fn start<G: MatchGame>(players: &mut Players<G>, names: &[String; 2]) -> Result<(), MatchError> {
     for (player, name) in players.iter_mut().zip(names) {

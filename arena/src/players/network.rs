@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::thread::JoinHandle;
+use std::time::Duration;
 
 use net::{Device, DeviceChoice, InferenceNetwork, NetError, Network, NetworkFile, NetworkOutput, Precision};
 use shared::encoding::{Encoding, NetworkGame, NetworkInput};
@@ -15,6 +16,10 @@ use super::spec::NetworkSource;
 
 /// Sizes that batches of frames are padded to on a GPU.
 const GPU_BATCH_SIZES: [usize; 6] = [8, 16, 32, 64, 128, 256];
+
+/// How long a GPU waits for the leaves of more games: a larger batch takes it hardly longer. A processor takes as much
+/// longer as there are more leaves, so it does not wait.
+const GPU_WAIT_MAX: Duration = Duration::from_millis(1);
 
 /// Where and how networks are computed.
 #[derive(Debug, Clone, Copy)]
@@ -167,8 +172,9 @@ fn compute<G: NetworkGame>(
             return;
         }
     };
+    let more_wait_max = if network.device().is_cuda() { GPU_WAIT_MAX } else { Duration::ZERO };
     let (mut batch, mut output) = (Batch::default(), NetworkOutput::default());
-    while exchange.take(&mut batch) {
+    while exchange.take(&mut batch, more_wait_max) {
         match network.evaluate(&batch.input, &mut output) {
             Ok(()) => batch.deliver(&output),
             Err(error) => batch.refuse(&error.into()),

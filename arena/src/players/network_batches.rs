@@ -4,6 +4,7 @@
 //! the buffers have grown to their size.
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use net::NetworkOutput;
 use shared::encoding::NetworkInput;
@@ -94,14 +95,18 @@ impl Exchange {
         Ok(())
     }
 
-    /// Takes all requests that have gathered, in exchange for an empty batch; waits for the first. Returns false if
-    /// none will come any more.
-    pub(super) fn take(&self, batch: &mut Batch) -> bool {
+    /// Takes all requests that have gathered, in exchange for an empty batch. Waits for the first as long as it takes,
+    /// then at most `more_wait_max` for those of the other threads. Returns false if none will come any more.
+    pub(super) fn take(&self, batch: &mut Batch, more_wait_max: Duration) -> bool {
         batch.input.clear();
         batch.requests.clear();
         let mut gathering = lock(&self.gathering);
         while gathering.batch.requests.is_empty() && !gathering.is_closed {
             gathering = self.has_work.wait(gathering).unwrap_or_else(PoisonError::into_inner);
+        }
+        if !more_wait_max.is_zero() {
+            let waited = self.has_work.wait_timeout_while(gathering, more_wait_max, |it| it.expects_more());
+            gathering = waited.unwrap_or_else(PoisonError::into_inner).0;
         }
         std::mem::swap(&mut gathering.batch, batch);
         drop(gathering);
@@ -129,6 +134,14 @@ impl Exchange {
         }
         drop(gathering);
         self.has_room.notify_all();
+    }
+}
+
+impl Gathering {
+    /// Returns whether there is room, and a thread that has not asked.
+    fn expects_more(&self) -> bool {
+        let is_open = !self.is_closed && self.batch.input.len() < BATCH_LEAVES_MAX;
+        is_open && self.batch.requests.len() < self.mailboxes.len()
     }
 }
 
@@ -221,7 +234,7 @@ mod tests {
         ask(&exchange, &mailboxes[0], 2);
         ask(&exchange, &mailboxes[1], 1);
         let mut batch = Batch::default();
-        assert!(exchange.take(&mut batch));
+        assert!(exchange.take(&mut batch, Duration::MAX), "nobody is missing, so it does not wait");
         assert_eq!(batch.input.len(), 3);
         batch.deliver(&counting(&batch.input));
         let answer = mailboxes[0].wait().unwrap();
@@ -231,7 +244,7 @@ mod tests {
         assert_eq!((&answer.priors[..], &answer.values[..]), (&[3.0][..], &[2.0][..]));
         drop(answer);
         exchange.close();
-        assert!(!exchange.take(&mut batch), "nobody will ask any more");
+        assert!(!exchange.take(&mut batch, Duration::ZERO), "nobody will ask any more");
     }
 
     #[test]
@@ -241,7 +254,7 @@ mod tests {
         assert_eq!(exchange.ask(&mailbox, |_| Err("not a leaf")), Err("not a leaf"));
         ask(&exchange, &mailbox, 1);
         let mut batch = Batch::default();
-        assert!(exchange.take(&mut batch));
+        assert!(exchange.take(&mut batch, Duration::ZERO));
         assert_eq!(batch.requests.len(), 1);
         let error = EvaluationError::DeviceFailed("no memory".into());
         batch.refuse(&error);

@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, ensure};
 use arena::ladder::{LadderStore, StoredMatch};
-use arena::matches::{GamesFile, MatchError, MatchGame, MatchResult, MatchRunner, plan};
-use arena::players::{NetworkSource, PlayerSpec};
+use arena::matches::{GamesFile, MatchError, MatchGame, MatchResult, MatchRunner, plan, player_name};
+use arena::players::NetworkSource;
 use runtime::exit::UsageError;
 use runtime::{logging, shutdown};
 use tracing::{info, warn};
@@ -84,7 +84,8 @@ fn play_game<G: MatchGame>(
         // Before threads and the first torch call: the program starts anew.
         net::cuda::preload(options.device)?;
     }
-    let names = [name::<G>(&players[0])?, name::<G>(&players[1])?];
+    let name = |player| player_name(game, player).map_err(usage);
+    let names = [name(&players[0])?, name(&players[1])?];
     let log = logging::LogSettings { filter: options.log.clone(), ..logging::LogSettings::default() };
     logging::init(&log).map_err(|error| UsageError(format!("--log: {error}")))?;
     // Opened before the first game: what cannot be written is reported now.
@@ -110,21 +111,6 @@ fn play_game<G: MatchGame>(
     out.write_all(result.report(&names).as_bytes()).context("write to stdout")?;
     ensure!(finished.len() == games.len(), "stopped after {} of {} games", finished.len(), games.len());
     ladder.map_or(Ok(()), |ladder| record(ladder, game, names, &result, options))
-}
-
-/// Returns what a player is called in tables.
-#[cfg(feature = "network")]
-fn name<G: MatchGame>(player: &PlayerSpec) -> anyhow::Result<String> {
-    let weights = player.network().map_or(Ok(vec![]), NetworkSource::weights::<G>)?;
-    Ok(player.name(&weights))
-}
-
-#[cfg(not(feature = "network"))]
-fn name<G: MatchGame>(player: &PlayerSpec) -> anyhow::Result<String> {
-    match player.network() {
-        Some(source) => Err(usage(MatchError::WithoutNetworks(source.to_string()))),
-        None => Ok(player.name(&[])),
-    }
 }
 
 /// Returns the error for the user, with the exit code for wrong usage if that is what it is.
