@@ -4,7 +4,7 @@ mod common;
 #[path = "../benches/load_generator/mod.rs"]
 mod load_generator;
 
-use common::{Disk, FakeLearner, Rubbish, State};
+use common::{Disk, FakeLearner, InvalidAnswer, State};
 use proto::{GameKind, WorkerKind};
 use runtime::auth::Token;
 use shared::record::PolicyTarget;
@@ -72,7 +72,7 @@ async fn a_learner_that_dies_and_comes_back_costs_no_ply() {
     let disk = Disk::new(State { evaluations_left: Some(60), ..State::with_games(30) });
     let learner = FakeLearner::start(&disk);
     let (address, worker) = (learner.address, Running::start(learner.settings(), WorkerKind::Actor));
-    disk.wait_until("the learner falls silent in the middle of games", |state| state.evaluations_left == Some(0)).await;
+    disk.wait_until("the learner stops answering in the middle of games", |state| state.evaluations_left == Some(0)).await;
     drop(learner);
     let before = disk.change(|state| {
         state.evaluations_left = None;
@@ -129,11 +129,11 @@ async fn a_game_whose_lease_is_lost_is_dropped() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
-async fn rubbish_on_the_stream_is_counted_and_asked_for_again() {
-    use Rubbish::{ErrorText, NotANumber, TooFewPriors, TooManyValues, UnknownBatch};
-    let rubbish = [TooFewPriors, TooManyValues, NotANumber, UnknownBatch, ErrorText].into();
-    let (state, summary) = play_all(State { rubbish, ..State::with_games(10) }, |config| config).await;
-    assert!(state.rubbish.is_empty());
+async fn invalid_answers_are_counted_and_requested_again() {
+    use InvalidAnswer::{ErrorText, NotANumber, TooFewPriors, TooManyValues, UnknownBatch};
+    let invalid_answers = [TooFewPriors, TooManyValues, NotANumber, UnknownBatch, ErrorText].into();
+    let (state, summary) = play_all(State { invalid_answers, ..State::with_games(10) }, |config| config).await;
+    assert!(state.invalid_answers.is_empty());
     assert!((1..=5).contains(&summary.unusable_evaluation_count), "{summary:?}");
     assert!(summary.session_count > 1);
     assert_eq!((summary.finished_game_count, summary.dropped_game_count), (10, 0), "{summary:?}");

@@ -1,4 +1,5 @@
-//! A learner for tests: serves tic-tac-toe over real gRPC, remembers games across its lives, and misbehaves on request.
+//! A learner for tests: serves tic-tac-toe over real gRPC, keeps its games when it is started again, and misbehaves on
+//! request.
 #![allow(dead_code, clippy::unwrap_used, clippy::missing_panics_doc)]
 
 mod services;
@@ -20,9 +21,9 @@ use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use worker::{WorkerConfig, WorkerSettings};
 
-/// How an answer may be wrong.
+/// How an answer may be invalid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Rubbish {
+pub enum InvalidAnswer {
     TooFewPriors,
     TooManyValues,
     NotANumber,
@@ -50,10 +51,10 @@ pub struct State {
     pub lease_ms: u32,
     pub domain_version: u32,
     pub token: Option<Token>,
-    pub rubbish: VecDeque<Rubbish>,
+    pub invalid_answers: VecDeque<InvalidAnswer>,
     /// Always answers with an error for this network.
     pub broken_network: Option<u32>,
-    /// Falls silent on the evaluation stream after so many answers.
+    /// Stops answering on the evaluation stream after so many answers.
     pub evaluations_left: Option<usize>,
     /// Stores plies but never acknowledges after so many reports.
     pub acknowledgements_left: Option<usize>,
@@ -78,7 +79,7 @@ impl Default for State {
             lease_ms: 60_000,
             domain_version: shared::DOMAIN_VERSION,
             token: None,
-            rubbish: VecDeque::new(),
+            invalid_answers: VecDeque::new(),
             broken_network: None,
             evaluations_left: None,
             acknowledgements_left: None,
@@ -135,35 +136,35 @@ impl FakeGame {
     }
 }
 
-/// The learner's disk, and a bell that rings when it changes.
+/// The learner's disk, and a counter of its changes to wait for.
 #[derive(Debug, Clone)]
 pub struct Disk {
     state: Arc<Mutex<State>>,
-    bell: watch::Sender<u64>,
+    changes: watch::Sender<u64>,
 }
 
 impl Disk {
     pub fn new(state: State) -> Self {
-        Self { state: Arc::new(Mutex::new(state)), bell: watch::channel(0).0 }
+        Self { state: Arc::new(Mutex::new(state)), changes: watch::channel(0).0 }
     }
 
     pub fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap()
     }
 
-    /// Changes the state and rings the bell.
+    /// Changes the state and wakes those who wait for it.
     pub fn change<T>(&self, change: impl FnOnce(&mut State) -> T) -> T {
         let result = change(&mut self.lock());
-        self.bell.send_modify(|rings| *rings += 1);
+        self.changes.send_modify(|count| *count += 1);
         result
     }
 
     /// Waits until the state is as wanted.
     pub async fn wait_until(&self, what: &str, is_so: impl Fn(&State) -> bool) {
-        let mut bell = self.bell.subscribe();
+        let mut changes = self.changes.subscribe();
         let waiting = async {
             while !is_so(&self.lock()) {
-                bell.changed().await.unwrap();
+                changes.changed().await.unwrap();
             }
         };
         if tokio::time::timeout(Duration::from_secs(60), waiting).await.is_err() {
@@ -172,7 +173,7 @@ impl Disk {
     }
 }
 
-/// A learner that lives until it is dropped, and then dies at once: every connection breaks.
+/// A learner that runs until it is dropped, and then ends at once: every connection breaks.
 pub struct FakeLearner {
     pub address: SocketAddr,
     runtime: Option<tokio::runtime::Runtime>,
@@ -185,7 +186,7 @@ impl FakeLearner {
         Self::start_at(disk, "127.0.0.1:0".parse().unwrap())
     }
 
-    /// Starts another life at the same port: the disk is kept, leases are not.
+    /// Starts the learner again at the same port: the disk is kept, leases are not.
     pub fn start_at(disk: &Disk, address: SocketAddr) -> Self {
         disk.change(|state| state.games.values_mut().for_each(|game| game.holder = None));
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();

@@ -17,7 +17,7 @@ use tokio_stream::{Stream, StreamExt};
 use tokio_util::sync::CancellationToken;
 use tonic::{Request, Response, Status, Streaming};
 
-use super::{Disk, Rubbish, State};
+use super::{Disk, InvalidAnswer, State};
 
 #[derive(Clone)]
 pub struct Services {
@@ -157,7 +157,7 @@ impl Inference for Services {
         let last = answers.clone();
         let answering = async move {
             while let Some(Ok(batch)) = batches.next().await {
-                disk.wait_for_voice().await;
+                disk.wait_until_answering().await;
                 let answer = disk.change(|state| answer(state, &batch));
                 if answers.send(Ok(answer)).await.is_err() {
                     return;
@@ -174,11 +174,11 @@ impl Inference for Services {
 }
 
 impl Disk {
-    /// Waits while the learner is silent.
-    async fn wait_for_voice(&self) {
-        let mut bell = self.bell.subscribe();
+    /// Waits while the learner does not answer.
+    async fn wait_until_answering(&self) {
+        let mut changes = self.changes.subscribe();
         while self.lock().evaluations_left == Some(0) {
-            if bell.changed().await.is_err() {
+            if changes.changed().await.is_err() {
                 return;
             }
         }
@@ -207,14 +207,14 @@ fn answer(state: &mut State, batch: &LeafBatch) -> EvaluationBatch {
         priors.extend(weights.map(|weight| weight / total));
         values.push((sum % 11) as f32 / 20.0 - 0.25);
     }
-    match state.rubbish.pop_front() {
+    match state.invalid_answers.pop_front() {
         None => write_evaluations(header, &priors, &values),
-        Some(Rubbish::TooFewPriors) => write_evaluations(header, &priors[1..], &values),
-        Some(Rubbish::TooManyValues) => write_evaluations(header, &priors, &[values, vec![0.0]].concat()),
-        Some(Rubbish::NotANumber) => write_evaluations(header, &priors, &vec![f32::NAN; values.len()]),
-        Some(Rubbish::UnknownBatch) => {
+        Some(InvalidAnswer::TooFewPriors) => write_evaluations(header, &priors[1..], &values),
+        Some(InvalidAnswer::TooManyValues) => write_evaluations(header, &priors, &[values, vec![0.0]].concat()),
+        Some(InvalidAnswer::NotANumber) => write_evaluations(header, &priors, &vec![f32::NAN; values.len()]),
+        Some(InvalidAnswer::UnknownBatch) => {
             write_evaluations(EvaluationHeader { batch_id: u64::MAX, ..header }, &priors, &values)
         }
-        Some(Rubbish::ErrorText) => error(),
+        Some(InvalidAnswer::ErrorText) => error(),
     }
 }
