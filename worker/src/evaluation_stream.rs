@@ -10,7 +10,7 @@ use shared::wire::{WireError, read_evaluations};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until};
 use tokio_stream::wrappers::ReceiverStream;
-use tracing::{error, warn};
+use tracing::error;
 
 use crate::channels::{BatchRequest, Evaluations, ThreadMessage, WorkerState, deliver};
 use crate::counters::count;
@@ -127,7 +127,7 @@ impl EvaluationStream {
     fn take_answer(&mut self, answer: &EvaluationBatch) -> Result<(), LearnerSessionError> {
         let id = answer.batch_id;
         let Some(batch) = self.outstanding.get_mut(&id).filter(|batch| batch.sent_at.is_some()) else {
-            return Err(self.unusable(format!("batch {id} was not asked for")));
+            return Err(self.unusable(LearnerSessionError::UnknownBatch(id)));
         };
         match read(answer, &batch.request.batch) {
             Ok(evaluations) => {
@@ -146,7 +146,7 @@ impl EvaluationStream {
                     error!(batch_id = id, %error, "batch given up after {ATTEMPT_COUNT_MAX} attempts");
                     self.deliver_to(thread, id, Err(error.clone().into()));
                 }
-                Err(self.unusable(error.to_string()))
+                Err(self.unusable(LearnerSessionError::UnusableEvaluations(error)))
             }
         }
     }
@@ -155,10 +155,10 @@ impl EvaluationStream {
         deliver(&self.inboxes[thread], ThreadMessage::Answer { batch_id, result });
     }
 
-    fn unusable(&self, reason: String) -> LearnerSessionError {
-        warn!(reason, "unusable evaluations; the stream is opened again");
+    /// Counts an unusable answer, which ends the session.
+    fn unusable(&self, error: LearnerSessionError) -> LearnerSessionError {
         count(&self.state.counters.unusable_evaluation_count, 1);
-        LearnerSessionError::Unusable(reason)
+        error
     }
 }
 

@@ -142,9 +142,9 @@ impl<E: Encoding> GameThread<E> {
                     dropped_count += 1;
                     count(&counters.dropped_game_count, 1);
                 }
-                Step::Failed(reason) => {
+                Step::Failed(failure) => {
                     dropped_count += 1;
-                    warn!(game_id = game.lease.game_id, reason, "game dropped");
+                    warn!(game_id = game.lease.game_id, reason = %failure, "game dropped");
                     count(&counters.dropped_game_count, 1);
                 }
             }

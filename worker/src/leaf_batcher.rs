@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use shared::encoding::{Encoding, Mv, Pos};
 use shared::game::Value;
-use shared::search::{Added, LeafAnswers};
-use shared::wire::{LeafBatchBuilder, WireError};
+use shared::search::{Added, EvaluationError, LeafAnswers};
+use shared::wire::LeafBatchBuilder;
 
 use crate::cache::{Cache, PositionKey};
 use crate::channels::{BatchRequest, Evaluations, TaskSenders, WorkerState};
@@ -22,8 +22,8 @@ pub(crate) struct Stopping;
 /// Why a leaf was not added.
 #[derive(Debug)]
 pub(crate) enum AddLeafError {
-    /// The leaf is too large to be sent.
-    Wire(WireError),
+    /// The leaf cannot be sent.
+    Evaluation(EvaluationError),
     /// The process is stopping.
     Stopping(Stopping),
 }
@@ -127,7 +127,7 @@ impl<E: Encoding> LeafBatcher<E> {
     /// into a batch, to be answered for `origin`.
     ///
     /// # Errors
-    /// [`AddLeafError`] if the leaf is too large to be sent, or the process is stopping.
+    /// [`AddLeafError::Evaluation`] if the leaf is too large to be sent, [`AddLeafError::Stopping`] if the process is stopping.
     pub(crate) fn add_leaf(
         &mut self,
         network_id: u32,
@@ -147,7 +147,10 @@ impl<E: Encoding> LeafBatcher<E> {
         self.encoding.policy_indices(position, moves, &mut self.policy_indices);
         let index = self.open_batch(network_id).map_err(AddLeafError::Stopping)?;
         let batch = &mut self.open[index];
-        batch.builder.push(&self.packed, &self.policy_indices).map_err(AddLeafError::Wire)?;
+        batch
+            .builder
+            .push(&self.packed, &self.policy_indices)
+            .map_err(|error| AddLeafError::Evaluation(EvaluationError::LeafRefused(error.to_string())))?;
         batch.leaves.push(BatchedLeaf { origin, move_count: moves.len(), key });
         Ok(Added::Enqueued)
     }

@@ -64,8 +64,14 @@ pub(crate) enum LearnerSessionError {
     StreamClosed,
     #[error("{LEARNER_STOPPING}")]
     LearnerStopping,
-    #[error("unusable answer: {0}")]
-    Unusable(String),
+    #[error("evaluate leaves: an answer to batch {0}, which was not sent")]
+    UnknownBatch(u64),
+    #[error("evaluate leaves: unusable answer")]
+    UnusableEvaluations(#[source] WireError),
+    #[error("report plies: the statuses do not match the reported plies")]
+    UnusableStatuses,
+    #[error("lease games: the task of the call failed")]
+    LeaseTask(#[source] tokio::task::JoinError),
     #[error(transparent)]
     Connect(#[from] tonic::transport::Error),
 }

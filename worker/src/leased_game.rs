@@ -45,8 +45,17 @@ pub(crate) enum Step {
     Finished,
     /// This worker no longer holds its lease.
     LeaseLost,
-    /// It cannot go on, for this reason.
-    Failed(String),
+    /// It cannot go on.
+    Failed(GameFailure),
+}
+
+/// Why a game is dropped.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum GameFailure {
+    #[error(transparent)]
+    Evaluation(#[from] EvaluationError),
+    #[error("the search selects no leaf and is not done")]
+    NoLeaf,
 }
 
 /// A leaf that waits for its evaluation. Leaves are expanded in the order of their selection, cached or not, so that
@@ -106,7 +115,7 @@ impl<E: Encoding> LeasedGame<E> {
     /// [`Stopping`] if the process is stopping.
     pub(crate) fn advance(&mut self, batcher: &mut LeafBatcher<E>, game_index: usize) -> Result<Step, Stopping> {
         if let Some(error) = self.failure.take() {
-            return Ok(Step::Failed(error.to_string()));
+            return Ok(Step::Failed(error.into()));
         }
         if !self.expand_answered() {
             return Ok(Step::Waiting);
@@ -118,12 +127,12 @@ impl<E: Encoding> LeasedGame<E> {
                 Request::Evaluate(leaf) => {
                     match self.await_leaf(batcher, tree, leaf, game_index) {
                         Ok(()) => {}
-                        Err(AddLeafError::Wire(error)) => {
+                        Err(AddLeafError::Evaluation(error)) => {
                             // Dropped in its next turn: until then a batch may name this game by its index.
-                            self.fail(EvaluationError::LeafRefused(error.to_string()));
+                            self.fail(error);
                             return Ok(Step::Waiting);
                         }
-                        Err(AddLeafError::Stopping(closed)) => return Err(closed),
+                        Err(AddLeafError::Stopping(stopping)) => return Err(stopping),
                     }
                 }
                 Request::Blocked if !self.awaited.is_empty() => {
@@ -136,7 +145,7 @@ impl<E: Encoding> LeasedGame<E> {
                         return Ok(Step::Finished);
                     }
                 }
-                Request::Blocked => return Ok(Step::Failed("the search selects no leaf and is not done".into())),
+                Request::Blocked => return Ok(Step::Failed(GameFailure::NoLeaf)),
             }
         }
         Ok(if self.is_answered() { Step::Ready } else { Step::Waiting })

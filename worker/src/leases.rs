@@ -72,7 +72,7 @@ impl Leasing {
                 Ok(Ok(reply)) => self.take_reply(game_count, reply),
                 Ok(Err(error)) if is_of_this_session => return error,
                 Ok(Err(_)) => {}
-                Err(error) => return LearnerSessionError::Unusable(error.to_string()),
+                Err(error) => return LearnerSessionError::LeaseTask(error),
             }
         }
     }

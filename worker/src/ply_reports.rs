@@ -115,7 +115,7 @@ impl PlyReporter {
                 .zip(&reply.statuses)
                 .all(|(report, status)| (report.ply.game_id, report.ply.ply) == (status.game_id, status.ply));
         if !is_answer {
-            return Err(LearnerSessionError::Unusable("the statuses do not match the reported plies".into()));
+            return Err(LearnerSessionError::UnusableStatuses);
         }
         for (report, status) in self.pending.drain(..ply_count).zip(&reply.statuses) {
             take_status(&self.state, &report, status);

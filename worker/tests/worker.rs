@@ -72,7 +72,8 @@ async fn a_learner_that_dies_and_comes_back_costs_no_ply() {
     let disk = Disk::new(State { evaluations_left: Some(60), ..State::with_games(30) });
     let learner = FakeLearner::start(&disk);
     let (address, worker) = (learner.address, Running::start(learner.settings(), WorkerKind::Actor));
-    disk.wait_until("the learner stops answering in the middle of games", |state| state.evaluations_left == Some(0)).await;
+    disk.wait_until("the learner stops answering in the middle of games", |state| state.evaluations_left == Some(0))
+        .await;
     drop(learner);
     let before = disk.change(|state| {
         state.evaluations_left = None;
