@@ -26,7 +26,7 @@ use crate::inference::{BatchSettings, InferenceBackend, InferenceHandle, Network
 use crate::pipeline::{Ended, Narrator, Pipeline};
 use crate::replay::{read_human_games, rebuild};
 use crate::services::{InferenceService, RunStatus, Services, WorkersService, serve};
-use crate::store::{DATABASE_FILE, Reader, RunRow, Store};
+use crate::store::{DATABASE_FILE, Reader, RunRow, Store, StoreError};
 use crate::supervised::network_of;
 use crate::trainer::{TrainerHandle, TrainerParts, check_sha256, first_network};
 
@@ -146,7 +146,7 @@ fn take_up<E: Encoding>(config: &LearnerConfig, encoding: &E, stop: &Cancellatio
     let durable = DurableStore::new(Arc::clone(&store), stop.clone());
     let reader = store.reader()?;
     let is_new = reader.best_network()?.is_none();
-    let is_from_network = if is_new { start.is_some() } else { store.run().start_network.is_some() };
+    let is_from_network = is_run_from_network(&reader, config)?;
     if !is_new {
         if let Some(start) = &start {
             info!(passed_over = %start.display(), "the run goes on with its own network; another one is for a new run");
@@ -166,6 +166,14 @@ fn take_up<E: Encoding>(config: &LearnerConfig, encoding: &E, stop: &Cancellatio
     Ok(TakenUp { files, network, store: durable, replay, human_games, registry, best, is_from_network })
 }
 
+/// Returns whether generation 0 of the run was, or of a new run will be, made from a network.
+fn is_run_from_network(reader: &Reader, config: &LearnerConfig) -> Result<bool, StoreError> {
+    Ok(match reader.best_network()? {
+        Some(_) => reader.run()?.start_network.is_some(),
+        None => config.run.start_network.is_some(),
+    })
+}
+
 /// Says once that the run learns at other rates than one from random weights.
 fn show_learning_rates(config: &LearnerConfig, is_from_network: bool) {
     if is_from_network {
@@ -182,10 +190,10 @@ fn show_learning_rates(config: &LearnerConfig, is_from_network: bool) {
 /// random weights; empty otherwise.
 #[must_use]
 pub fn learning_rate_note(config: &LearnerConfig) -> String {
-    let is_from_network = match Reader::of_run(&config.run.dir).and_then(|reader| reader.run()) {
-        Ok(run) => run.start_network.is_some(),
-        Err(_) => config.run.start_network.is_some(),
-    };
+    let reader = Reader::of_run(&config.run.dir);
+    // Without a store that can be read the run is a new one.
+    let is_from_network = reader.and_then(|reader| is_run_from_network(&reader, config));
+    let is_from_network = is_from_network.unwrap_or(config.run.start_network.is_some());
     if !is_from_network {
         return String::new();
     }
