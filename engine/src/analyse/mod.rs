@@ -9,11 +9,11 @@ use std::time::{Duration, Instant};
 use anyhow::Context;
 use runtime::exit::UsageError;
 use shared::encoding::NetworkGame;
-use shared::search::{MoveReport, ParallelSearch, Proof};
+use shared::search::{MoveReport, ParallelSearch, Proof, SIMULATION_COUNT_MAX};
 
 use crate::games::StartOptions;
+use crate::options::EngineOptions;
 use crate::player::PlayerOptions;
-use crate::settings::Settings;
 use crate::think::{Limits, think};
 
 /// Searches one position and shows what it thinks of the moves.
@@ -24,7 +24,7 @@ pub struct Options {
     #[command(flatten)]
     player: PlayerOptions,
     /// Simulations. The default is 800, or as many as there is time for.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=100_000_000))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=i64::from(SIMULATION_COUNT_MAX)))]
     simulations: Option<u32>,
     /// Time, in seconds.
     #[arg(long, value_name = "SECONDS")]
@@ -70,13 +70,13 @@ fn analyse<G: NetworkGame>(
         return writeln!(out, "the game is over: {outcome:?}").context("print the result");
     }
     player.set_threads(options.threads);
-    let mut settings = Settings::of_preset(preset);
-    settings.batch_size.value = options.batch_size;
-    let simulations = options.simulations.or(time.is_none().then_some(settings.simulations.value));
+    let mut engine = EngineOptions::new::<G>(preset);
+    engine.batch_size.value = options.batch_size;
+    let simulations = options.simulations.or(time.is_none().then_some(engine.simulations.value));
     let started = Instant::now();
-    let limits = settings.limits(simulations, time.map(|time| started + time));
+    let limits = engine.limits(simulations, time.map(|time| started + time));
     let limits = Limits { thread_count: options.search_threads, ..limits };
-    let mut search = settings.new_search(game, position, 0)?;
+    let mut search = engine.new_search(game, position, 0)?;
     think(&mut search, &|seed| player.evaluator(preset, seed), &limits, &mut |_| true)?;
     print(game, &search, started.elapsed(), options.moves, out).context("print the analysis")
 }

@@ -12,15 +12,15 @@ use shared::search::{ParallelSearch, SearchPreset};
 
 use super::level::Level;
 use super::watch::{Ends, Inbox, Next, Watch};
+use crate::options::{EngineOptions, Kind, ShownOption};
 use crate::player::Player;
-use crate::settings::{Kind, Settings, Shown};
 use crate::think::think;
 use shared::notation::dama::hub_line::{HubLine, quoted};
 
 /// One conversation.
 pub struct Session {
     player: Player<Dama>,
-    settings: Settings,
+    options: EngineOptions,
     position: Position,
     level: Level,
     /// The tree below the position searched last, kept for the next one.
@@ -42,11 +42,11 @@ enum Mode {
 impl Session {
     /// Makes a session at the start of a game. `seed` is for choosing moves at a temperature.
     pub fn new(player: Player<Dama>, preset: SearchPreset, seed: u64) -> Self {
-        let settings = Settings::of_preset(preset);
-        player.set_threads(settings.threads.value);
+        let options = EngineOptions::new::<Dama>(preset);
+        player.set_threads(options.threads.value);
         Self {
             player,
-            settings,
+            options,
             position: dama().initial_position(),
             level: Level::default(),
             search: None,
@@ -86,7 +86,7 @@ impl Session {
         let version = env!("CARGO_PKG_VERSION");
         writeln!(out, "id name=Alveare version={version} author=\"the Alveare maintainers\"")?;
         writeln!(out, "param name=variant value=italian type=enum values=\"italian\"")?;
-        for shown in self.settings.shown().iter().filter(|shown| !shown.hub_name.is_empty()) {
+        for shown in self.options.shown().iter().filter(|shown| !shown.hub_name.is_empty()) {
             writeln!(out, "{}", parameter(shown))?;
         }
         writeln!(out, "wait")
@@ -98,10 +98,10 @@ impl Session {
             let is_known = value.eq_ignore_ascii_case("italian");
             return if is_known { Ok(()) } else { Err(format!("variant {value:?} is not italian")) };
         }
-        let before = self.settings.tree_key();
-        self.settings.set(name, value).map_err(|error| error.to_string())?;
-        self.player.set_threads(self.settings.threads.value);
-        if self.settings.tree_key() != before {
+        let before = self.options.tree_key();
+        self.options.set(name, value).map_err(|error| error.to_string())?;
+        self.player.set_threads(self.options.threads.value);
+        if self.options.tree_key() != before {
             self.search = None;
         }
         Ok(())
@@ -147,15 +147,15 @@ impl Session {
 
     fn think(&mut self, mode: Mode, inbox: &mut dyn Inbox, out: &mut dyn Write) -> io::Result<Next> {
         let kept = self.kept_search();
-        let new_search = || self.settings.new_search(&dama(), &self.position, self.random.random());
+        let new_search = || self.options.new_search(&dama(), &self.position, self.random.random());
         let mut search = match kept.map_or_else(new_search, Ok) {
             Ok(search) => search,
             Err(error) => return tell_error(out, &error.to_string()).map(|()| Next::Listen),
         };
         let ponders = mode == Mode::Ponder;
         let ends = self.ends();
-        let mut limits = self.settings.limits(ends.simulation_count.filter(|_| !ponders), None);
-        let (player, preset) = (&self.player, self.settings.preset.value);
+        let mut limits = self.options.limits(ends.simulation_count.filter(|_| !ponders), None);
+        let (player, preset) = (&self.player, self.options.preset.value);
         let make_evaluator = |seed| player.evaluator(preset, seed);
         let mut watch = Watch::new(inbox, &mut *out, ends, search.simulation_count(), ponders);
         limits.deadline = watch.deadline();
@@ -181,9 +181,9 @@ impl Session {
         if is_infinite {
             return Ends { depth: None, simulation_count: None, time: None };
         }
-        let margin = Duration::from_millis(self.settings.time_margin_ms.value.into());
+        let margin = Duration::from_millis(self.options.time_margin_ms.value.into());
         let has_limit = time.is_some() || depth.is_some();
-        let default_count = (!has_limit).then_some(self.settings.simulations.value);
+        let default_count = (!has_limit).then_some(self.options.simulations.value);
         Ends { depth, simulation_count: nodes.or(default_count), time: time.map(|time| time.saturating_sub(margin)) }
     }
 
@@ -192,7 +192,7 @@ impl Session {
         let mut search = self.search.take()?;
         let line = line_between(search.position(), &self.position)?;
         line.into_iter().for_each(|mv| search.play(mv));
-        let is_small = search.byte_count() <= ((self.settings.memory_mb.value as usize) << 20) / 4;
+        let is_small = search.byte_count() <= ((self.options.memory_mb.value as usize) << 20) / 4;
         (is_small && dama().outcome(search.position()).is_none()).then_some(search)
     }
 }
@@ -232,8 +232,8 @@ fn line_between(from: &Position, to: &Position) -> Option<Vec<Move>> {
     })
 }
 
-fn parameter(shown: &Shown) -> String {
-    let Shown { hub_name, kind, value, allowed, .. } = shown;
+fn parameter(shown: &ShownOption) -> String {
+    let ShownOption { hub_name, kind, value, allowed, .. } = shown;
     let kind = match kind {
         Kind::Int => "int",
         Kind::Real => "real",

@@ -3,7 +3,7 @@
 use shared::game::MoveError;
 use shared::notation::uhp::GameStringError;
 
-use crate::settings::SettingError;
+use crate::options::{OptionError, OptionProblem};
 use runtime::lines::LineError;
 
 /// Longest line that tells of a refusal, in letters.
@@ -51,23 +51,23 @@ pub enum Refusal {
     #[error("err unknown option {0:?}; try options")]
     UnknownOption(String),
     /// The option cannot have this value.
-    #[error("err option {name}: {reason}")]
+    #[error("err option {name}: {problem}")]
     OptionValue {
         /// The option.
         name: &'static str,
-        /// Why not.
-        reason: String,
+        /// What is wrong with the value.
+        problem: OptionProblem,
     },
     /// The network did not answer.
     #[error("err search failed: {0}")]
     Search(String),
 }
 
-impl From<SettingError> for Refusal {
-    fn from(error: SettingError) -> Self {
+impl From<OptionError> for Refusal {
+    fn from(error: OptionError) -> Self {
         match error {
-            SettingError::Unknown(name) => Self::UnknownOption(name),
-            SettingError::Value { name, reason } => Self::OptionValue { name, reason },
+            OptionError::Unknown(name) => Self::UnknownOption(name),
+            OptionError::Value { name, problem } => Self::OptionValue { name, problem },
         }
     }
 }

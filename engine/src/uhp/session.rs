@@ -12,14 +12,14 @@ use shared::search::{ParallelSearch, Proof, SearchPreset};
 
 use super::command::{Command, Limit, USAGES};
 use super::refusal::Refusal;
+use crate::options::{EngineOptions, Kind, ShownOption};
 use crate::player::Player;
-use crate::settings::{Kind, Settings, Shown};
 use crate::think::{Limits, think};
 
 /// One conversation with a viewer.
 pub struct Session {
     player: Player<Hive>,
-    settings: Settings,
+    options: EngineOptions,
     game: Option<Played>,
     /// The tree below the game's position, kept from move to move.
     search: Option<ParallelSearch<Hive>>,
@@ -46,9 +46,9 @@ impl Played {
 impl Session {
     /// Makes a session without a game. `seed` is for choosing moves at a temperature.
     pub fn new(player: Player<Hive>, preset: SearchPreset, seed: u64) -> Self {
-        let settings = Settings::of_preset(preset);
-        player.set_threads(settings.threads.value);
-        Self { player, settings, game: None, search: None, random: Pcg64Mcg::seed_from_u64(seed) }
+        let options = EngineOptions::new::<Hive>(preset);
+        player.set_threads(options.threads.value);
+        Self { player, options, game: None, search: None, random: Pcg64Mcg::seed_from_u64(seed) }
     }
 
     /// Carries out a command and returns the lines of its answer, without the closing `ok`.
@@ -60,8 +60,8 @@ impl Session {
             Command::Info => return Ok(info()),
             Command::Help => return Ok(USAGES.map(str::to_owned).to_vec()),
             Command::Exit => return Ok(vec![]),
-            Command::ListOptions => return Ok(self.settings.shown().iter().map(option_line).collect()),
-            Command::GetOption(name) => option_line(&self.settings.one(&name)?),
+            Command::ListOptions => return Ok(self.options.shown().iter().map(option_line).collect()),
+            Command::GetOption(name) => option_line(&self.options.one(&name)?),
             Command::SetOption { name, value } => self.set_option(&name, &value)?,
             Command::NewGame(text) => self.new_game(text.as_deref())?,
             Command::Play(text) => self.play(&text)?,
@@ -73,13 +73,13 @@ impl Session {
     }
 
     fn set_option(&mut self, name: &str, value: &str) -> Result<String, Refusal> {
-        let before = self.settings.tree_key();
-        self.settings.set(name, value)?;
-        self.player.set_threads(self.settings.threads.value);
-        if self.settings.tree_key() != before {
+        let before = self.options.tree_key();
+        self.options.set(name, value)?;
+        self.player.set_threads(self.options.threads.value);
+        if self.options.tree_key() != before {
             self.search = None;
         }
-        Ok(option_line(&self.settings.one(name)?))
+        Ok(option_line(&self.options.one(name)?))
     }
 
     fn new_game(&mut self, text: Option<&str>) -> Result<String, Refusal> {
@@ -87,7 +87,7 @@ impl Session {
         let hive = Hive::new(HiveRules {
             game_type: game.game_type,
             ply_limit: u32::MAX,
-            repetition_draw: self.settings.repetition_draw.value,
+            repetition_draw: self.options.repetition_draw.value,
             queen_first_allowed: false,
         });
         let (position, moves) = game.replay(&hive)?;
@@ -136,15 +136,15 @@ impl Session {
             logging::print_line(&format!("bestmove {text}: the only move"));
             return Ok(text);
         }
-        let (player, preset) = (&self.player, self.settings.preset.value);
+        let (player, preset) = (&self.player, self.options.preset.value);
         let make_evaluator = |seed| player.evaluator(preset, seed);
-        let limits = limits(&self.settings, limit, started);
+        let limits = limits(&self.options, limit, started);
         let kept = self.search.take().filter(|search| search.byte_count() <= limits.byte_count_max / 2);
         let failed = |error: String| Refusal::Search(error);
         let mut search = match kept {
             Some(search) => search,
             None => {
-                let search = self.settings.new_search(&game.hive, &game.position, self.random.random());
+                let search = self.options.new_search(&game.hive, &game.position, self.random.random());
                 search.map_err(|error| failed(error.to_string()))?
             }
         };
@@ -174,18 +174,18 @@ fn legal_moves(game: &Played) -> Vec<Move> {
     moves
 }
 
-fn limits(settings: &Settings, limit: Limit, started: Instant) -> Limits {
-    let margin = Duration::from_millis(settings.time_margin_ms.value.into());
+fn limits(options: &EngineOptions, limit: Limit, started: Instant) -> Limits {
+    let margin = Duration::from_millis(options.time_margin_ms.value.into());
     match limit {
-        Limit::Settings => settings.limits(Some(settings.simulations.value), None),
-        Limit::Simulations(count) => settings.limits(Some(count), None),
-        Limit::Time(time) => settings.limits(None, Some(started + time.saturating_sub(margin))),
+        Limit::Settings => options.limits(Some(options.simulations.value), None),
+        Limit::Simulations(count) => options.limits(Some(count), None),
+        Limit::Time(time) => options.limits(None, Some(started + time.saturating_sub(margin))),
     }
 }
 
 /// Returns an option as the protocol has it: `Name;type;value;default`, behind it `;least;most` or all names.
-fn option_line(shown: &Shown) -> String {
-    let Shown { name, kind, value, default, allowed, .. } = shown;
+fn option_line(shown: &ShownOption) -> String {
+    let ShownOption { name, kind, value, default, allowed, .. } = shown;
     let allowed = allowed.join(";");
     match kind {
         Kind::Int => format!("{name};int;{value};{default};{allowed}"),

@@ -1,5 +1,7 @@
 //! How a game is searched: plain numbers, checked once.
 
+use std::ops::RangeInclusive;
+
 use serde::{Deserialize, Serialize};
 
 use crate::setting::{SettingError, check_range};
@@ -52,6 +54,13 @@ impl Default for SearchSettings {
 }
 
 impl SearchSettings {
+    /// Possible values of `simulation_count`.
+    pub const SIMULATION_COUNTS: RangeInclusive<u32> = 2..=SIMULATION_COUNT_MAX;
+    /// Possible values of `exploration`.
+    pub const EXPLORATIONS: RangeInclusive<f32> = 0.0..=1000.0;
+    /// Possible values of the temperatures.
+    pub const TEMPERATURES: RangeInclusive<f32> = 0.0..=100.0;
+
     /// Returns the same search as it is played for a result: no noise, always the most visited move.
     #[must_use]
     pub fn for_match(self, simulation_count: u32) -> Self {
@@ -63,15 +72,15 @@ impl SearchSettings {
     /// # Errors
     /// [`SettingError`] with the first key that is out of range.
     pub fn check(&self) -> Result<(), SettingError> {
-        check_range("simulation_count", self.simulation_count, 2..=SIMULATION_COUNT_MAX)?;
-        check_range("exploration", self.exploration, 0.0..=1000.0)?;
+        check_range("simulation_count", self.simulation_count, Self::SIMULATION_COUNTS)?;
+        check_range("exploration", self.exploration, Self::EXPLORATIONS)?;
         check_range("first_play_urgency_reduction", self.first_play_urgency_reduction, 0.0..=2.0)?;
         check_range("virtual_loss", self.virtual_loss, 0..=1000)?;
         check_range("leaves_per_game", self.leaves_per_game, 1..=1024)?;
         check_range("dirichlet_alpha", self.dirichlet_alpha, 0.0..=1000.0)?;
         check_range("dirichlet_weight", self.dirichlet_weight, 0.0..=1.0)?;
-        check_range("temperature", self.temperature, 0.0..=100.0)?;
-        check_range("temperature_after", self.temperature_after, 0.0..=100.0)
+        check_range("temperature", self.temperature, Self::TEMPERATURES)?;
+        check_range("temperature_after", self.temperature_after, Self::TEMPERATURES)
     }
 
     /// Returns whether the priors of the root are mixed with noise.
