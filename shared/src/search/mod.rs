@@ -17,8 +17,8 @@ mod priors;
 mod proof;
 mod report;
 mod run;
+mod search_settings;
 mod selection;
-mod settings;
 mod tree;
 mod view;
 
@@ -39,7 +39,7 @@ pub use preset::{SearchPreset, SearchPresetError};
 pub use proof::Proof;
 pub use report::MoveReport;
 pub use run::run_search;
-pub use settings::{SIMULATION_COUNT_MAX, SearchSettings};
+pub use search_settings::{SIMULATION_COUNT_MAX, SearchSettings};
 pub use tree::{NODE_BYTES, edge_bytes};
 
 /// The search of one game: the tree below its current position.

@@ -6,7 +6,7 @@ use std::str::FromStr;
 use super::evaluator::Evaluator;
 use super::evaluators::{HeuristicEvaluator, RolloutEvaluator, UniformEvaluator};
 use super::parallel::Rule;
-use super::settings::SearchSettings;
+use super::search_settings::SearchSettings;
 use crate::game::Heuristic;
 
 /// A way to search. How each works and where it comes from: `docs/training.md`.

@@ -2,7 +2,7 @@
 //! Szepesvári 2006), both with virtual loss. Knows no tree: whoever keeps one hands over what it holds.
 
 use super::proof::Proof;
-use super::settings::SearchSettings;
+use super::search_settings::SearchSettings;
 use super::view::{EdgeIndex, NodeView};
 use crate::game::Value;
 

@@ -17,7 +17,7 @@ use rand_pcg::Pcg64Mcg;
 
 use super::proof::Proof;
 use super::report::MoveReport;
-use super::settings::SearchSettings;
+use super::search_settings::SearchSettings;
 use super::view::{NodeIndex, NodeView, TreeView};
 use super::{SearchError, choice, outline, proof_of, report};
 use crate::game::{Game, Value};
