@@ -36,7 +36,7 @@ fn text(bytes: &[u8]) -> String {
 }
 
 /// Runs a command that must succeed, and returns what it printed.
-fn said(command: &str, paths: &[&Path], flags: &[&str]) -> String {
+fn output_of(command: &str, paths: &[&Path], flags: &[&str]) -> String {
     let output = learner(command, paths, flags);
     assert!(output.status.success(), "{}", text(&output.stderr));
     text(&output.stdout)
@@ -75,15 +75,15 @@ fn integers(tensors: &SafeTensors<'_>, name: &str) -> Vec<i32> {
 #[test]
 fn the_statistics_of_a_run_are_those_of_its_games() {
     let run_dir = tictactoe_run();
-    let json: Value = serde_json::from_str(&said("data-info", &[run_dir.path()], &["--json"])).expect("JSON");
+    let json: Value = serde_json::from_str(&output_of("data-info", &[run_dir.path()], &["--json"])).expect("JSON");
     let of = |key: &str| json["self_play"][key].clone();
     assert_eq!((of("games"), of("positions"), of("different_games")), (3.into(), 20.into(), 3.into()));
     assert_eq!((of("white_wins"), of("black_wins"), of("draws")), (1.into(), 1.into(), 1.into()));
     assert_eq!((of("plies_min"), of("plies_median"), of("plies_max")), (5.into(), 6.into(), 9.into()));
     assert_eq!(of("policy_entropy").as_f64(), Some(0.0), "each target is on one move");
-    let text = said("data-info", &[run_dir.path()], &[]);
+    let text = output_of("data-info", &[run_dir.path()], &[]);
     assert!(text.contains("types           tictactoe 3\n"), "{text}");
-    assert!(said("data-info", &[run_dir.path()], &["--newest", "1"]).contains("draws           1 (100.0%)"));
+    assert!(output_of("data-info", &[run_dir.path()], &["--newest", "1"]).contains("draws           1 (100.0%)"));
 }
 
 #[test]
@@ -91,7 +91,7 @@ fn samples_are_tensors_that_anyone_reads() {
     let run_dir = tictactoe_run();
     let file = run_dir.path().join("samples.safetensors");
     let file_name = file.to_str().expect("a plain path");
-    assert_eq!(said("export", &[run_dir.path()], &["--samples", file_name]), "games 3\nsamples 20\n");
+    assert_eq!(output_of("export", &[run_dir.path()], &["--samples", file_name]), "games 3\nsamples 20\n");
     let bytes = std::fs::read(&file).expect("the file is there");
     let (_, metadata) = SafeTensors::read_metadata(&bytes).expect("a header");
     let words = metadata.metadata().clone().expect("words");
@@ -125,25 +125,25 @@ fn a_data_set_holds_what_the_run_holds() {
     let run_dir = tictactoe_run();
     let (file, other) = (run_dir.path().join("a.samples"), run_dir.path().join("b.samples"));
     let name = |file: &Path| file.to_str().expect("a plain path").to_owned();
-    let written = said("export", &[run_dir.path()], &["--dataset", &name(&file)]);
+    let written = output_of("export", &[run_dir.path()], &["--dataset", &name(&file)]);
     assert_eq!(written, "games 3\ndata set: games 3, samples 20\n");
     let report = |paths: &[&Path], origin: &str| {
-        let json: Value = serde_json::from_str(&said("data-info", paths, &["--json"])).expect("JSON");
+        let json: Value = serde_json::from_str(&output_of("data-info", paths, &["--json"])).expect("JSON");
         json[origin].clone()
     };
     assert_eq!(report(&[&file], "data_set"), report(&[run_dir.path()], "self_play"));
     assert_eq!(report(&[&file], "data_set")["searched_positions"], 20);
     // Tensors from the data set are those from the run; a data set of data sets is both.
     let (of_run, of_set) = (run_dir.path().join("run.safetensors"), run_dir.path().join("set.safetensors"));
-    said("export", &[run_dir.path()], &["--samples", &name(&of_run)]);
-    said("export", &[&file], &["--samples", &name(&of_set)]);
+    output_of("export", &[run_dir.path()], &["--samples", &name(&of_run)]);
+    output_of("export", &[&file], &["--samples", &name(&of_set)]);
     // The words of the metadata come in any order; the tensors begin behind their room.
     let tensors = |file: &Path| std::fs::read(file).expect("tensors").split_off(2048);
     assert!(tensors(&of_run) == tensors(&of_set));
-    said("export", &[&file, &file], &["--dataset", &name(&other)]);
+    output_of("export", &[&file, &file], &["--dataset", &name(&other)]);
     let both = report(&[&other], "data_set");
     assert_eq!((both["games"].as_u64(), both["different_games"].as_u64()), (Some(6), Some(3)));
-    let newest = said("data-info", &[&other], &["--newest", "1", "--json"]);
+    let newest = output_of("data-info", &[&other], &["--newest", "1", "--json"]);
     assert!(newest.contains(r#""games":1,"#) && newest.contains(r#""draws":1,"#), "{newest}");
 }
 
@@ -177,7 +177,7 @@ fn human_games_come_out_as_they_went_in() {
     let read = |text: &str| games::read_lines(text, ReadOptions::default()).flatten().collect::<Vec<_>>();
     let again = std::fs::read_to_string(&written).expect("the file is there");
     assert_eq!(read(&again), read(HIVE_GAMES));
-    let json: Value = serde_json::from_str(&said("data-info", &[&given], &["--json"])).expect("JSON");
+    let json: Value = serde_json::from_str(&output_of("data-info", &[&given], &["--json"])).expect("JSON");
     let human = &json["human_games"];
     assert_eq!((&human["games"], &human["unknown"], &human["positions"]), (&3.into(), &1.into(), &7.into()));
     assert_eq!(human["game_types"], serde_json::json!({"Base": 1, "Base+MLP": 2}));
@@ -207,10 +207,10 @@ fn games_of_a_hive_run_are_uhp_strings() {
     }
     let file = run_dir.path().join("games.uhp");
     let file_name = file.to_str().expect("a plain path");
-    said("export", &[run_dir.path()], &["--games", file_name, "--kind", "all"]);
+    output_of("export", &[run_dir.path()], &["--games", file_name, "--kind", "all"]);
     let written = std::fs::read_to_string(&file).expect("the file is there");
     assert_eq!(written, "Base+MLP;Draw;White[3];wS1;bS1 wS1-;wQ -wS1;bQ bS1-\n", "cut off at the limit: a draw");
-    let text = said("data-info", &[run_dir.path()], &[]);
+    let text = output_of("data-info", &[run_dir.path()], &[]);
     assert!(text.contains("cut off         1 (100.0%)\n"), "{text}");
     let samples = run_dir.path().join("samples.safetensors");
     let reason = complaint("export", &[run_dir.path()], &["--samples", samples.to_str().expect("a plain path")], 1);
@@ -230,7 +230,7 @@ fn wrong_usage_is_explained() {
     assert!(complaint("export", &[path], &["--games", "games.uhp"], 64).contains("no other program plays this game"));
     assert!(complaint("data-info", &[path, path], &[], 64).contains("is a run: name it alone"));
     let set = path.join("some.samples");
-    said("export", &[path], &["--dataset", set.to_str().expect("a plain path")]);
+    output_of("export", &[path], &["--dataset", set.to_str().expect("a plain path")]);
     assert!(complaint("data-info", &[&set, path], &[], 64).contains("is not a data set"));
     assert!(complaint("export", &[&set], &["--games", "games.uhp"], 64).contains("a data set holds positions"));
     let human = path.join("human.uhp");

@@ -124,7 +124,7 @@ fn chance<E: Judged>(encoding: &E, path: &Path) -> f64 {
     sum / count
 }
 
-/// Checks that losses fell, and that the games held out are foreseen better than blindly.
+/// Checks that losses fell, and that the held-out games are predicted better than blindly.
 fn check_learned(history: &History, chance: f64) {
     for name in ["policy_loss", "value_error", "held_out_policy_loss"] {
         let column = history.column(name);

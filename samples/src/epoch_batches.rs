@@ -1,7 +1,7 @@
 //! The batches of an epoch, made ahead by threads of their own, so that no training step waits for one.
 //!
 //! Which samples make a batch follows from the seed and the batch's number alone. The threads take turns, so the order
-//! is the same with any number of them. Each is at most [`AHEAD_COUNT`] batches ahead, then it waits.
+//! is the same with any number of them. Each is at most two batches ahead, then it waits.
 
 use std::ops::Range;
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use shared::encoding::TrainingBatch;
 
 /// Ranks up to which the played move counts as found: first, among three, among five.
-pub const TOP: [usize; 3] = [1, 3, 5];
+const TOP: [usize; 3] = [1, 3, 5];
 /// Probabilities below are taken as this one in a loss: half-precision networks answer 0 for what is merely unlikely.
 const PRIOR_MIN: f32 = 1e-8;
 
@@ -21,7 +21,7 @@ pub struct PredictionMetrics {
     pub choice_count: u64,
     /// Sum of the cross-entropies of the policy, in nats, over positions with a choice.
     pub policy_loss_sum: f64,
-    /// Positions with a choice whose played move is among the likeliest [`TOP`].
+    /// Positions with a choice whose played move is among the likeliest 1, 3 and 5.
     pub hit_counts: [u64; 3],
     /// Sum of the squared value errors.
     pub value_error_sum: f64,
