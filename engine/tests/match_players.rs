@@ -146,8 +146,45 @@ fn an_engine_that_does_not_answer_loses() {
     assert_eq!(line(&report, "  game 2"), format!("  game 2 lost by B: {reason}"));
 }
 
+/// A draughts engine that greets with this line and gives this answer to `go`.
+fn hub_engine(greeting: &str, answer: &str) -> String {
+    format!(
+        "hub@time=1ms:while read line; do case \"$line\" in hub) echo '{greeting}'; echo wait;; init) echo ready;; \
+         go*) {answer};; esac; done"
+    )
+}
+
 #[test]
-fn what_cannot_be_played_is_told_in_one_line() {
+fn a_hub_engine_that_misbehaves_loses() {
+    for (answer, reason) in [
+        ("exit 3", "level move-time=0.001: ended (exit status: 3)"),
+        ("echo done move=1-32", "level move-time=0.001: illegal move \"1-32\" at ply "),
+        ("echo done", "level move-time=0.001: cannot read move \"\""),
+        ("echo 'error message=\"no idea\"'", "level move-time=0.001: it answers \"error message="),
+        ("sleep 1000", "level move-time=0.001: no answer in 1.001 s"),
+    ] {
+        let engine = hub_engine("id name=Fake", answer);
+        let limits = ["--game", "dama", "--games", "2", "--time-margin", "1s", "--games-at-once", "1"];
+        let (report, log) = succeed(&[&["random", &engine], &limits[..]].concat());
+        assert!(line(&report, "endings").ends_with("forfeits of A: 0, of B: 2"), "{answer}: {report}");
+        assert!(log.contains("name=\"Fake\""), "{log}");
+        for number in [1, 2] {
+            let lost = format!("  game {number} lost by B: {reason}");
+            assert!(line(&report, &format!("  game {number}")).starts_with(&lost), "{report}");
+        }
+    }
+}
+
+#[test]
+fn a_hub_engine_of_another_game_ends_the_match() {
+    let greeting = "param name=variant value=normal type=enum values=\"normal frisian\"";
+    let (code, error) = fail(&["random", &hub_engine(greeting, "true"), "--game", "dama"]);
+    let reason = "its greeting: it plays the variants \"normal frisian\", not italian";
+    assert_eq!((code, error.ends_with(reason)), (Some(1), true), "{error}");
+}
+
+#[test]
+fn what_cannot_be_played_is_reported_in_one_line() {
     let (code, error) = fail(&["random", "nobody"]);
     assert_eq!(code, Some(64));
     assert!(error.starts_with("alveare: player \"nobody\": write random, uniform:N"), "{error}");

@@ -41,7 +41,7 @@ struct Played<G: Game> {
     values: Vec<Option<Value>>,
 }
 
-/// Plays until the game is over or the match is to stop; says which player failed otherwise.
+/// Plays until the game is over or the match is to stop; an error names the side that failed.
 fn play_on<G: Game>(
     game: &G,
     planned: &PlannedGame<G>,

@@ -140,13 +140,13 @@ impl<G: NetworkGame> Drop for SharedNetwork<G> {
     fn drop(&mut self) {
         self.exchange.close();
         if let Some(thread) = self.thread.take() {
-            // A panic was reported to whoever asked.
+            // A panic has failed all requests already.
             let _ = thread.join();
         }
     }
 }
 
-/// However the thread ends, nobody waits for it any more.
+/// However the thread ends, no request waits for it any more.
 struct EndGuard(Arc<Exchange>);
 
 impl Drop for EndGuard {
@@ -155,7 +155,7 @@ impl Drop for EndGuard {
     }
 }
 
-/// Opens the network, reports how it sees the board, and computes batches until nobody will ask any more.
+/// Opens the network, reports how it sees the board, and computes batches until no requests will come any more.
 fn compute<G: NetworkGame>(
     source: &NetworkSource,
     settings: NetworkSettings,

@@ -17,7 +17,7 @@ const BATCH_LEAVES_MAX: usize = 256;
 #[derive(Default)]
 pub(super) struct Exchange {
     gathering: Mutex<Gathering>,
-    /// There is something to compute, or nobody will ask any more.
+    /// There is a batch to compute, or no requests will come any more.
     has_work: Condvar,
     /// There is room in the batch, or nothing is computed any more.
     has_room: Condvar,
@@ -75,7 +75,7 @@ impl Exchange {
         mailbox
     }
 
-    /// Adds a request to the batch that gathers: `add` appends its leaves, and says how many they are. If it fails,
+    /// Adds a request to the batch that gathers: `add` appends its leaves and returns their number. If it fails,
     /// nothing may have been added. Waits while the batch is full.
     pub(super) fn ask<E>(
         &self,
@@ -114,7 +114,7 @@ impl Exchange {
         !batch.requests.is_empty()
     }
 
-    /// Says that nobody will ask any more.
+    /// Ends the requests: none will come any more.
     pub(super) fn close(&self) {
         lock(&self.gathering).is_closed = true;
         self.has_work.notify_one();
@@ -244,7 +244,7 @@ mod tests {
         assert_eq!((&answer.priors[..], &answer.values[..]), (&[3.0][..], &[2.0][..]));
         drop(answer);
         exchange.close();
-        assert!(!exchange.take(&mut batch, Duration::ZERO), "nobody will ask any more");
+        assert!(!exchange.take(&mut batch, Duration::ZERO), "no requests will come any more");
     }
 
     #[test]
