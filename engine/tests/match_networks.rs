@@ -91,6 +91,7 @@ fn networks_for_draughts_meet_whatever_policy_and_architecture_they_have() {
     assert!(output.status.success(), "{}", last_line(&output));
     let report = String::from_utf8(output.stdout).unwrap();
     assert!(report.contains("plain-") && report.contains(" of 4 ("), "{report}");
+    assert!(report.lines().next().is_some_and(|line| line.ends_with("@8,1")), "draughts explores less: {report}");
     let written = std::fs::read_to_string(&games).unwrap();
     assert_eq!(shared::notation::dama::pdn::read(&written).filter(Result::is_ok).count(), 4);
 }

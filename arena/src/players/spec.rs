@@ -13,7 +13,7 @@ const PRESETS: [(&str, SearchPreset); 3] =
 /// Most simulations a move.
 const SIMULATIONS_MAX: u32 = 10_000_000;
 /// Largest exploration constant.
-const EXPLORATION_MAX: f32 = 1000.0;
+const EXPLORATION_MAX: f32 = *SearchSettings::EXPLORATIONS.end();
 
 /// One of the two players of a match.
 #[derive(Debug, Clone, PartialEq)]

@@ -78,7 +78,7 @@ fn play_game<G: MatchGame>(
     run_dir: Option<&Path>,
     out: &mut impl Write,
 ) -> anyhow::Result<()> {
-    let players = options.players(texts)?;
+    let players = options.players(texts, G::EXPLORATION)?;
     #[cfg(feature = "network")]
     if players.iter().any(|player| player.network().is_some()) {
         // Before threads and the first torch call: the program starts anew.

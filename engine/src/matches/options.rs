@@ -11,7 +11,6 @@ use arena::players::{EngineBounds, EngineLimit, PlayerDefaults, PlayerSpec, read
 use runtime::exit::UsageError;
 use shared::game::dama::{Dama, DamaRules};
 use shared::game::hive::{GameType, Hive, HiveRules};
-use shared::search::SearchSettings;
 
 use crate::games::GameName;
 
@@ -27,9 +26,9 @@ pub struct PlayOptions {
     /// Simulations a move of networks that do not say it themselves.
     #[arg(long, value_name = "N", default_value_t = 400, value_parser = clap::value_parser!(u32).range(2..=10_000_000))]
     simulations: u32,
-    /// Exploration constant of the searches of networks that do not say it themselves.
-    #[arg(long, value_name = "C", default_value_t = SearchSettings::default().exploration, value_parser = read_exploration)]
-    exploration: f32,
+    /// Exploration constant of the searches of networks that do not say it themselves; by default 2.5, for draughts 1.
+    #[arg(long, value_name = "C", value_parser = read_exploration)]
+    exploration: Option<f32>,
     /// Depth at which outside engines think.
     #[arg(long, value_name = "N", conflicts_with = "time", value_parser = clap::value_parser!(u32).range(1..))]
     depth: Option<u32>,
@@ -115,13 +114,14 @@ impl PlayOptions {
         }
     }
 
-    /// Reads the two players.
+    /// Reads the two players of a game in which networks search with `usual_exploration`.
     ///
     /// # Errors
     /// [`UsageError`] for a text that is not a player.
-    pub(super) fn players(&self, texts: [&str; 2]) -> Result<[PlayerSpec; 2], UsageError> {
+    pub(super) fn players(&self, texts: [&str; 2], usual_exploration: f32) -> Result<[PlayerSpec; 2], UsageError> {
         let limit = self.depth.map(EngineLimit::Depth).or(self.time.map(EngineLimit::Time));
-        let defaults = PlayerDefaults { simulation_count: self.simulations, exploration: self.exploration, limit };
+        let exploration = self.exploration.unwrap_or(usual_exploration);
+        let defaults = PlayerDefaults { simulation_count: self.simulations, exploration, limit };
         let player = |text| PlayerSpec::parse(text, &defaults).map_err(|error| UsageError(error.to_string()));
         Ok([player(texts[0])?, player(texts[1])?])
     }
