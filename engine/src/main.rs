@@ -28,10 +28,10 @@ Examples:
       The same for Italian draughts.
   alveare verify --game hive positions.jsonl games.jsonl
       Compares moves and results with what the files say; exit code 1 if any differ.
-  alveare uhp --network run/networks/FILE.safetensors
-      Plays a network in any program that speaks the Universal Hive Protocol.
+  alveare uhp
+      Plays Hive in any program that speaks the Universal Hive Protocol, with the network that this program carries.
   alveare dama --network run/networks/FILE.safetensors
-      Plays Italian draughts in any program that speaks the hub protocol.
+      Plays Italian draughts in any program that speaks the hub protocol, with a network of your own.
   alveare analyse --game dama --position 'W:W21,K7,30:BK3,12,14' --time 5
       Searches a position and shows what it thinks of the moves.
   alveare match run/networks/FILE.safetensors mcts:400

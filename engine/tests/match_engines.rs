@@ -13,7 +13,7 @@ fn play(arguments: &[&str]) -> (String, String) {
 
 #[test]
 fn the_hive_engine_meets_itself_without_a_protocol_error() {
-    let engine = format!("'{}' uhp --seed 1", env!("CARGO_BIN_EXE_alveare"));
+    let engine = format!("'{}' uhp --network none --seed 1", env!("CARGO_BIN_EXE_alveare"));
     let players = [format!("uhp@depth=30:{engine}"), format!("uhp@depth=10:{engine}")];
     let (_, log) = play(&[&players[0], &players[1], "--games", "4", "--ply-limit", "60", "--games-at-once", "1"]);
     assert!(log.contains("id=\"Alveare v"), "{log}");
@@ -21,7 +21,7 @@ fn the_hive_engine_meets_itself_without_a_protocol_error() {
 
 #[test]
 fn the_draughts_engine_meets_itself_without_a_protocol_error() {
-    let engine = format!("'{}' dama --seed 1", env!("CARGO_BIN_EXE_alveare"));
+    let engine = format!("'{}' dama --network none --seed 1", env!("CARGO_BIN_EXE_alveare"));
     let players = [format!("hub@nodes=40:{engine}"), format!("hub@depth=2:{engine}")];
     let (report, log) = play(&[&players[0], &players[1], "--game", "dama", "--games", "4", "--games-at-once", "1"]);
     assert!(log.contains("name=\"Alveare\""), "{log}");

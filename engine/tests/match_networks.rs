@@ -61,6 +61,16 @@ fn networks_meet_each_other_and_random_play() {
 }
 
 #[test]
+fn the_ready_networks_of_both_games_are_players() {
+    for game in ["hive", "dama"] {
+        let output = play(&["ready@8", "policy:ready", "--game", game, "--games", "2", "--ply-limit", "20"]);
+        assert!(output.status.success(), "{}", last_line(&output));
+        let report = String::from_utf8(output.stdout).unwrap();
+        assert!(report.contains("ready-") && report.contains("forfeits of A: 0, of B: 0"), "{report}");
+    }
+}
+
+#[test]
 fn networks_for_draughts_meet_whatever_policy_and_architecture_they_have() {
     let folder = tempfile::tempdir().unwrap();
     let file = |name: &str, coding, architecture, policy_head| {

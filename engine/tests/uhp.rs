@@ -136,13 +136,45 @@ fn a_network_that_cannot_be_played_is_one_line() {
     std::fs::write(&path, [7; 100]).expect("a file");
     let network = path.to_str().expect("UTF-8");
     let output = |arguments: &[&str]| {
-        let output = program().args(arguments).stderr(Stdio::piped()).output().expect("the program runs");
+        let mut program = common::program_with(network, "uhp");
+        let output = program.args(arguments).stderr(Stdio::piped()).output().expect("the program runs");
         (output.status.code(), String::from_utf8(output.stderr).expect("UTF-8"), output.stdout)
     };
-    let (code, errors, answer) = output(&["--network", network, "--device", "cpu"]);
+    let (code, errors, answer) = output(&["--device", "cpu"]);
     assert_eq!((code, answer), (Some(1), vec![]), "{errors}");
     assert!(errors.starts_with(&format!("alveare: network {network}: ")) && errors.lines().count() == 1, "{errors}");
-    assert_eq!(output(&["--network", network, "--device", "gpu"]).0, Some(64));
+    assert_eq!(output(&["--device", "gpu"]).0, Some(64));
+}
+
+/// Says all `commands` to `program`, on the processor. Returns what it writes to both outputs.
+#[cfg(feature = "network")]
+fn talk(mut program: Command, commands: &str) -> (String, String) {
+    let mut child = program.args(["--device", "cpu"]).stderr(Stdio::piped()).spawn().expect("the program starts");
+    child.stdin.take().expect("stdin is a pipe").write_all(commands.as_bytes()).expect("the program listens");
+    let output = child.wait_with_output().expect("the program ends");
+    let [text, errors] = [output.stdout, output.stderr].map(|bytes| String::from_utf8(bytes).expect("UTF-8"));
+    assert_eq!(output.status.code(), Some(0), "{errors}");
+    (text, errors)
+}
+
+#[cfg(feature = "network")]
+#[test]
+fn the_ready_network_is_played_without_a_flag() {
+    let mut program = Command::new(env!("CARGO_BIN_EXE_alveare"));
+    program.arg("uhp").stdin(Stdio::piped()).stdout(Stdio::piped());
+    let (text, errors) = talk(program, "newgame Base\nbestmove depth 40\n");
+    assert_eq!(text.lines().filter(|line| *line == "ok").count(), 3, "{text}");
+    assert!(errors.contains("playing network ready on cpu: Hive Base+MLP (frame 16): "), "{errors}");
+}
+
+#[cfg(not(feature = "network"))]
+#[test]
+fn a_program_without_libtorch_says_so_of_every_network() {
+    let output = common::program_with("ready", "uhp").stderr(Stdio::piped()).output().expect("the program runs");
+    let errors = String::from_utf8(output.stderr).expect("UTF-8");
+    let expected = "alveare: --network ready: this program was built without libtorch: use --network none, or build it \
+                    with the feature \"network\"\n";
+    assert_eq!((output.status.code(), errors.as_str()), (Some(64), expected));
 }
 
 #[cfg(feature = "network")]
@@ -160,14 +192,8 @@ fn a_network_is_played() {
     let spec = NetworkSpec::new(&game, settings).expect("such a network can be");
     let network = Network::random(&spec, Device::CPU, 3).expect("a network");
     network.save(&path).expect("a file");
-    let mut program = program();
-    program.arg("--network").arg(&path).args(["--device", "cpu"]).stderr(Stdio::piped());
-    let mut child = program.spawn().expect("the program starts");
     let commands = "newgame Base+P;InProgress;White[2];wS1;bS1 wS1-\nbestmove depth 40\nbestmove time 00:00:00.1\n";
-    child.stdin.take().expect("stdin is a pipe").write_all(commands.as_bytes()).expect("the program listens");
-    let output = child.wait_with_output().expect("the program ends");
-    let (text, errors) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-    assert_eq!(output.status.code(), Some(0), "{errors}");
+    let (text, errors) = talk(common::program_with(path.to_str().expect("UTF-8"), "uhp"), commands);
     assert_eq!(text.lines().filter(|line| *line == "ok").count(), 4, "{text}");
     assert!(!text.contains("err"), "{text}");
     assert!(

@@ -18,6 +18,7 @@ pub mod presets;
 pub mod replay;
 pub mod run;
 mod services;
+pub mod start_network;
 pub mod store;
 pub mod supervised;
 mod trainer;

@@ -14,7 +14,7 @@ use runtime::layers::{ConfigArgs, SettingsPreset, Sources, to_toml};
 use runtime::{exit, logging, shutdown};
 use tracing::info;
 
-use commands::{DataInfoArgs, EvaluateArgs, ExportArgs, PretrainArgs, TrainArgs};
+use commands::{DataInfoArgs, EvaluateArgs, ExportArgs, ExportNetworkArgs, PretrainArgs, TrainArgs};
 
 /// Owns the GPU, the games and the networks of a training run.
 #[derive(Debug, Parser)]
@@ -52,9 +52,9 @@ struct Cli {
     /// Stop after so many iterations, counted from this start (run.iterations).
     #[arg(long, value_name = "N")]
     iterations: Option<u32>,
-    /// Network that a new run starts from, as generation 0: a file, or the folder that `learner pretrain` or `learner
-    /// train` left it in (run.start_network).
-    #[arg(long, value_name = "FILE")]
+    /// Network that a new run starts from, as generation 0: ready (the one that this program carries), a file, or the
+    /// folder that `learner pretrain` or `learner train` left it in (run.start_network).
+    #[arg(long, value_name = "FILE|ready")]
     resume: Option<String>,
     /// human or json (log.format).
     #[arg(long, value_name = "FORMAT")]
@@ -85,6 +85,8 @@ enum Command {
     DataInfo(DataInfoArgs),
     /// Writes the games of a run, or human games, for other programs, as tensors, or as data sets.
     Export(ExportArgs),
+    /// Writes a network anew, in the current format, half as large for publication.
+    ExportNetwork(ExportNetworkArgs),
 }
 
 const SERVE_IS_GONE: &str =
@@ -101,6 +103,7 @@ fn main() -> ExitCode {
         Some(Command::Serve { .. }) => Err(UsageError(SERVE_IS_GONE.to_owned()).into()),
         Some(Command::DataInfo(args)) => commands::data_info(args),
         Some(Command::Export(args)) => commands::export(args),
+        Some(Command::ExportNetwork(args)) => commands::export_network(args),
         None => start(&cli),
     })
 }

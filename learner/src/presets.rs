@@ -1,7 +1,10 @@
 //! The settings that the program carries with it.
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use runtime::layers::SettingsPreset;
+use net::NetworkSpec;
+use runtime::layers::{SettingsPreset, Sources};
+
+use crate::config::LearnerConfig;
 
 /// The built-in default: the first description, to the letter.
 pub(crate) const DEFAULT_PRESET: &str = include_str!("../../config/hive-original.toml");
@@ -20,6 +23,19 @@ const PRESETS: [SettingsPreset; 5] = [
 pub fn parser() -> impl TypedValueParser<Value = SettingsPreset> {
     PossibleValuesParser::new(PRESETS.map(|preset| preset.name))
         .try_map(|name| PRESETS.into_iter().find(|preset| preset.name == name).ok_or("no preset has this name"))
+}
+
+/// Returns the first preset whose networks are like `network`; `None` if there is none.
+#[must_use]
+pub fn fitting(network: &NetworkSpec) -> Option<&'static str> {
+    let fits = |preset: &SettingsPreset| {
+        let sources = Sources { program: "learner", preset: Some(*preset), ..Sources::default() };
+        let spec = runtime::layers::load::<LearnerConfig>(&sources)
+            .ok()
+            .and_then(|loaded| NetworkSpec::new(&loaded.raw.game, loaded.raw.network).ok());
+        spec.is_some_and(|spec| spec.game.has_networks_of(&network.game) && spec.shape == network.shape)
+    };
+    PRESETS.iter().find(|preset| fits(preset)).map(|preset| preset.name)
 }
 
 #[cfg(test)]

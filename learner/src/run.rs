@@ -1,12 +1,12 @@
 //! One run from start to stop: what is on disk is taken up, the threads are started, and stopped again.
 
-use std::path::Path;
 use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant, SystemTime};
 
 use anyhow::Context;
-use net::{Network, NetworkSpec};
+use net::{Device, Network, NetworkSpec};
+use networks::NetworkSource;
 use runtime::auth::Token;
 use runtime::exit::UsageError;
 use samples::buffer::{SampleBuffer, SharedReplay};
@@ -26,8 +26,8 @@ use crate::inference::{BatchSettings, InferenceBackend, InferenceHandle, Network
 use crate::pipeline::{Ended, Narrator, Pipeline};
 use crate::replay::{read_human_games, rebuild};
 use crate::services::{InferenceService, RunStatus, Services, WorkersService, serve};
+use crate::start_network::{self, StartNetworkError, network_of};
 use crate::store::{DATABASE_FILE, Reader, RunRow, Store, StoreError};
-use crate::supervised::network_of;
 use crate::trainer::{TrainerHandle, TrainerParts, check_sha256, first_network};
 
 /// Runs until `stop` or the last iteration.
@@ -138,7 +138,7 @@ fn take_up<E: Encoding>(config: &LearnerConfig, encoding: &E, stop: &Cancellatio
     let files = RunFiles::new(&config.run.dir);
     let start = config.run.start_network.as_deref().map(network_of);
     let network = NetworkSpec::new(&config.game, config.network)?;
-    check_start_network(start.as_deref(), &files, &network)?;
+    check_start_network(start.as_ref(), &files, &network)?;
     let human_games = read_human_games(config)?;
     files.create().with_context(|| format!("create {}", files.dir().display()))?;
     check_not_orphaned(&files)?;
@@ -149,12 +149,12 @@ fn take_up<E: Encoding>(config: &LearnerConfig, encoding: &E, stop: &Cancellatio
     let is_from_network = is_run_from_network(&reader, config)?;
     if !is_new {
         if let Some(start) = &start {
-            info!(passed_over = %start.display(), "the run goes on with its own network; another one is for a new run");
+            info!(passed_over = %start, "the run goes on with its own network; another one is for a new run");
         }
     } else {
-        let from = start.as_ref().map_or("random weights".into(), |file| file.display().to_string());
+        let from = start.as_ref().map_or("random weights".into(), ToString::to_string);
         info!(from, "new run: making network 1, generation 0");
-        first_network(&files, &network, store.run().seed, start.as_deref(), &durable)
+        first_network(&files, &network, store.run().seed, start.as_ref(), &durable)
             .context("make the first network")?;
     }
     show_learning_rates(config, is_from_network);
@@ -206,14 +206,15 @@ pub fn learning_rate_note(config: &LearnerConfig) -> String {
 
 /// Refuses a network that is not there, plays another game or has another shape, if the run is new: one that exists has
 /// its own.
-fn check_start_network(start: Option<&Path>, files: &RunFiles, wanted: &NetworkSpec) -> anyhow::Result<()> {
-    let Some(file) = start.filter(|_| !files.dir().join(DATABASE_FILE).is_file()) else { return Ok(()) };
-    let shown = file.display();
-    if !file.is_file() {
-        let hint = "name one, or make it with `learner pretrain`";
-        return Err(UsageError(format!("run.start_network: there is no file {shown}: {hint}")).into());
-    }
-    Network::check_file(file, wanted).context("run.start_network")
+fn check_start_network(start: Option<&NetworkSource>, files: &RunFiles, wanted: &NetworkSpec) -> anyhow::Result<()> {
+    let Some(source) = start.filter(|_| !files.dir().join(DATABASE_FILE).is_file()) else { return Ok(()) };
+    let file = match start_network::open_as(source, wanted) {
+        Err(error @ StartNetworkError::Missing(_)) => {
+            return Err(UsageError(format!("run.start_network: {error}")).into());
+        }
+        opened => opened.context("run.start_network")?,
+    };
+    file.load_as(wanted, Device::CPU).map(drop).context("run.start_network")
 }
 
 /// Refuses networks without their database: a new run would write over them.

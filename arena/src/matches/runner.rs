@@ -20,7 +20,7 @@ use crate::players::{
     EngineBounds, MatchPlayer, PlayerError, PlayerFailure, PlayerSpec, PresetPlayer, RandomPlayer, SearchPlayer,
 };
 #[cfg(feature = "network")]
-use crate::players::{NetworkSettings, PolicyPlayer, SharedNetwork};
+use crate::players::{NetworkSettings, PolicyPlayer, SharedNetwork, network_bytes};
 
 /// Time between two progress lines.
 const PROGRESS_INTERVAL: Duration = Duration::from_secs(30);
@@ -207,8 +207,8 @@ fn log_forfeit<G: MatchGame>(game: &FinishedGame<G>) {
 /// [`MatchError`] if the weights cannot be read, or this program computes no networks.
 #[cfg(feature = "network")]
 pub fn player_name<G: MatchGame>(_game: &G, spec: &PlayerSpec) -> Result<String, MatchError> {
-    let weights = spec.network().map_or(Ok(vec![]), |source| source.weights::<G>()).map_err(PlayerError::from)?;
-    Ok(spec.name(&weights))
+    let bytes = spec.network().map(network_bytes::<G>).transpose().map_err(PlayerError::from)?;
+    Ok(spec.name(&bytes.unwrap_or_default()))
 }
 
 /// Returns what a player of `game` is called in tables.

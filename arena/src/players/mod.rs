@@ -23,14 +23,13 @@ use shared::search::{EvaluationError, SearchError};
 pub use engine::EngineBounds;
 pub use hub_engine::HubPlayer;
 #[cfg(feature = "network")]
-pub use network::{NetworkClient, NetworkPlayerError, NetworkSettings, SharedNetwork};
+pub use network::{NetworkClient, NetworkPlayerError, NetworkSettings, SharedNetwork, network_bytes};
 #[cfg(feature = "network")]
 pub use policy::PolicyPlayer;
 pub use random::RandomPlayer;
 pub use search::{PresetPlayer, SearchPlayer};
 pub use spec::{
-    EngineLimit, EngineSpec, ExplorationError, NetworkSource, PlayerDefaults, PlayerSpec, PlayerSpecError, Protocol,
-    read_exploration,
+    EngineLimit, EngineSpec, ExplorationError, PlayerDefaults, PlayerSpec, PlayerSpecError, Protocol, read_exploration,
 };
 pub use uhp_engine::UhpPlayer;
 

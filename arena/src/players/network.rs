@@ -1,18 +1,19 @@
 //! A network as a player: computed by a thread of its own, asked by the threads of the match.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
 use net::{Device, DeviceChoice, InferenceNetwork, NetError, Network, NetworkFile, NetworkOutput, Precision};
+use networks::{NetworkSource, NetworkSourceError};
 use shared::encoding::{Encoding, NetworkGame, NetworkInput};
 use shared::game::Value;
 use shared::search::{EvaluationError, Evaluator, LeafAnswers, LeafId, LeafSource};
 use tracing::info;
 
 use super::network_batches::{Batch, Exchange, Mailbox};
-use super::spec::NetworkSource;
 
 /// Sizes that batches of frames are padded to on a GPU.
 const GPU_BATCH_SIZES: [usize; 6] = [8, 16, 32, 64, 128, 256];
@@ -36,21 +37,9 @@ pub enum NetworkPlayerError {
     /// The file or the device cannot be used.
     #[error(transparent)]
     Network(#[from] NetError),
-    /// The file cannot be read.
-    #[error("network {name}: cannot read it")]
-    Read {
-        /// The network.
-        name: String,
-        /// The cause.
-        #[source]
-        source: std::io::Error,
-    },
-    /// This program carries no network for the game.
-    #[error("network ready: this program carries none for {game}")]
-    NotCarried {
-        /// The game that is played.
-        game: &'static str,
-    },
+    /// The bytes of the network cannot be had.
+    #[error(transparent)]
+    Source(#[from] NetworkSourceError),
     /// The network plays another game.
     #[error("network {name}: not one for {game} but for {found}: --game says what is played")]
     OtherGame {
@@ -75,27 +64,22 @@ pub enum NetworkPlayerError {
     Ended,
 }
 
-impl NetworkSource {
-    /// Returns the bytes of the weights.
-    ///
-    /// # Errors
-    /// [`NetworkPlayerError::Read`], or [`NetworkPlayerError::NotCarried`] for the ready network of a game without one.
-    pub fn weights<G: NetworkGame>(&self) -> Result<Vec<u8>, NetworkPlayerError> {
-        let read =
-            |file| std::fs::read(file).map_err(|source| NetworkPlayerError::Read { name: self.to_string(), source });
-        self.file().map_or(Err(NetworkPlayerError::NotCarried { game: G::NAME }), read)
-    }
+/// Returns the bytes of a network file.
+///
+/// # Errors
+/// [`NetworkPlayerError::Source`].
+pub fn network_bytes<G: NetworkGame>(source: &NetworkSource) -> Result<Cow<'static, [u8]>, NetworkPlayerError> {
+    Ok(source.read(&G::default().spec(G::USUAL_VIEW))?)
+}
 
-    /// Returns the network on `device`, and how it sees the board.
-    fn open<G: NetworkGame>(&self, device: Device) -> Result<(Network, G::View), NetworkPlayerError> {
-        let file = self.file().ok_or(NetworkPlayerError::NotCarried { game: G::NAME })?;
-        let file = NetworkFile::read(file)?;
-        let game = file.spec()?.game;
-        let other_game =
-            || NetworkPlayerError::OtherGame { name: self.to_string(), game: G::NAME, found: game.to_string() };
-        let view = G::view_of(&game).ok_or_else(other_game)?;
-        Ok((file.load(device)?, view))
-    }
+/// Returns the network on `device`, and how it sees the board.
+fn load<G: NetworkGame>(source: &NetworkSource, device: Device) -> Result<(Network, G::View), NetworkPlayerError> {
+    let file = NetworkFile::from_bytes(source.to_string(), network_bytes::<G>(source)?)?;
+    let game = file.spec()?.game;
+    let other_game =
+        || NetworkPlayerError::OtherGame { name: source.to_string(), game: G::NAME, found: game.to_string() };
+    let view = G::view_of(&game).ok_or_else(other_game)?;
+    Ok((file.load(device)?, view))
 }
 
 /// A network that is computed by a thread of its own, which ends when this is dropped.
@@ -189,7 +173,7 @@ fn open_for_inference<G: NetworkGame>(
     let device = net::open_device(settings.device)?;
     let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     net::set_threads(if settings.thread_count == 0 { cores } else { settings.thread_count });
-    let (network, view) = source.open::<G>(device)?;
+    let (network, view) = load::<G>(source, device)?;
     let batch_sizes: &[usize] = if device.is_cuda() { &GPU_BATCH_SIZES } else { &[] };
     let network = InferenceNetwork::new(&network, device, Precision::for_device(device), batch_sizes)?;
     info!(network = %source, %device, shape = %network.shape(), "network ready");

@@ -1,9 +1,10 @@
 //! Which player is meant: read from text, and called the same in every match.
 
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
+use networks::{NetworkSource, READY};
 use sha2::{Digest, Sha256};
 use shared::search::{SearchPreset, SearchSettings};
 
@@ -48,15 +49,6 @@ pub enum PlayerSpec {
     },
     /// Another program.
     Engine(EngineSpec),
-}
-
-/// Where the weights of a network come from.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum NetworkSource {
-    /// The network that this program carries for the game.
-    Ready,
-    /// A file.
-    File(PathBuf),
 }
 
 /// A program that plays.
@@ -177,7 +169,7 @@ impl PlayerSpec {
             }
         }
         if let Some(source) = text.strip_prefix("policy:") {
-            return Ok(Self::Policy { source: NetworkSource::parse(text, source)? });
+            return Ok(Self::Policy { source: network_source(text, source)? });
         }
         for protocol in [Protocol::Uhp, Protocol::Hub] {
             if let Some(rest) = text.strip_prefix(protocol.name())
@@ -202,7 +194,7 @@ impl PlayerSpec {
             exploration: exploration
                 .map_or(Ok(defaults.exploration), read_exploration)
                 .map_err(|error| PlayerSpecError::Exploration { player: text.into(), error })?,
-            source: NetworkSource::parse(text, source)?,
+            source: network_source(text, source)?,
         })
     }
 
@@ -218,9 +210,9 @@ impl PlayerSpec {
             Self::Network { source, simulation_count, exploration } => {
                 let is_usual = *exploration == SearchSettings::default().exploration;
                 let exploration = if is_usual { String::new() } else { format!(",{exploration}") };
-                format!("{}@{simulation_count}{exploration}", source.name(weights))
+                format!("{}@{simulation_count}{exploration}", network_name(source, weights))
             }
-            Self::Policy { source } => format!("policy:{}", source.name(weights)),
+            Self::Policy { source } => format!("policy:{}", network_name(source, weights)),
             Self::Engine(EngineSpec { protocol, command, limit }) => format!("{protocol}@{limit}:{command}"),
         }
     }
@@ -241,40 +233,18 @@ impl PlayerSpec {
     }
 }
 
-impl NetworkSource {
-    fn parse(player: &str, text: &str) -> Result<Self, PlayerSpecError> {
-        let file = PathBuf::from(text);
-        match text {
-            _ if file.is_file() => Ok(Self::File(file)),
-            "ready" => Ok(Self::Ready),
-            _ => Err(PlayerSpecError::Unknown(player.into())),
-        }
-    }
-
-    /// Returns the file, if it is one.
-    #[must_use]
-    pub fn file(&self) -> Option<&Path> {
-        match self {
-            Self::File(file) => Some(file),
-            Self::Ready => None,
-        }
-    }
-
-    /// Returns the file's name and the first eight digits of the SHA-256 of `weights`: `pretrained-0a1b2c3d`.
-    fn name(&self, weights: &[u8]) -> String {
-        let short: String = Sha256::digest(weights).iter().take(4).map(|byte| format!("{byte:02x}")).collect();
-        let stem = self.file().map_or("ready".into(), |file| file.file_stem().unwrap_or_default().to_string_lossy());
-        format!("{}-{short}", stem.replace(char::is_whitespace, "_"))
-    }
+/// Reads the network of `player`; a file must be there.
+fn network_source(player: &str, text: &str) -> Result<NetworkSource, PlayerSpecError> {
+    let source = NetworkSource::from(Path::new(text));
+    let is_there = source.file().is_none_or(Path::is_file);
+    if is_there { Ok(source) } else { Err(PlayerSpecError::Unknown(player.into())) }
 }
 
-impl fmt::Display for NetworkSource {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Ready => f.write_str("ready"),
-            Self::File(file) => write!(f, "{}", file.display()),
-        }
-    }
+/// Returns the name of the network's file and the first eight digits of the SHA-256 of its bytes: `pretrained-0a1b2c3d`.
+fn network_name(source: &NetworkSource, bytes: &[u8]) -> String {
+    let short: String = Sha256::digest(bytes).iter().take(4).map(|byte| format!("{byte:02x}")).collect();
+    let stem = source.file().map_or(READY.into(), |file| file.file_stem().unwrap_or_default().to_string_lossy());
+    format!("{}-{short}", stem.replace(char::is_whitespace, "_"))
 }
 
 impl EngineSpec {

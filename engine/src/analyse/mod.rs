@@ -140,7 +140,7 @@ mod tests {
 
     fn analysis(arguments: &[&str]) -> anyhow::Result<String> {
         let mut out = Vec::new();
-        run(&Cli::try_parse_from([&["analyse"], arguments].concat())?.options, &mut out)?;
+        run(&Cli::try_parse_from([&["analyse", "--network", "none"], arguments].concat())?.options, &mut out)?;
         Ok(String::from_utf8(out)?)
     }
 

@@ -22,7 +22,8 @@ const LINES_WAITING_MAX: usize = 64;
 
 /// Plays Italian draughts over the hub protocol: commands on standard input, answers on standard output.
 ///
-/// Without a network it holds all moves for equally good until the rules prove otherwise.
+/// It plays the network that it carries, or another one (--network). Without one (--network none) all moves are equally
+/// good until the rules prove otherwise.
 #[derive(Debug, clap::Args)]
 pub struct Options {
     #[command(flatten)]

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, ensure};
 use arena::ladder::{LadderStore, StoredMatch};
 use arena::matches::{GamesFile, MatchError, MatchGame, MatchResult, MatchRunner, plan, player_name};
-use arena::players::NetworkSource;
+use networks::NetworkSource;
 use runtime::exit::UsageError;
 use runtime::{logging, shutdown};
 use tracing::{info, warn};

@@ -20,7 +20,8 @@ use crate::player::PlayerOptions;
 
 /// Plays Hive over the Universal Hive Protocol: commands on standard input, answers on standard output.
 ///
-/// Without a network it holds all moves for equally good until the rules prove otherwise.
+/// It plays the network that it carries, or another one (--network). Without one (--network none) all moves are equally
+/// good until the rules prove otherwise.
 #[derive(Debug, clap::Args)]
 pub struct Options {
     #[command(flatten)]

@@ -4,10 +4,17 @@
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
-/// Returns `alveare COMMAND`, seeded, its input and output piped.
+/// Returns `alveare COMMAND` without a network, seeded, its input and output piped.
 pub fn program(command: &str) -> Command {
+    let mut program = program_with("none", command);
+    program.args(["--seed", "1"]);
+    program
+}
+
+/// Returns `alveare COMMAND` that plays `network`, its input and output piped.
+pub fn program_with(network: &str, command: &str) -> Command {
     let mut program = Command::new(env!("CARGO_BIN_EXE_alveare"));
-    program.args([command, "--seed", "1"]);
+    program.args([command, "--network", network]);
     program.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
     program
 }

@@ -4,14 +4,16 @@ use std::fmt::Write;
 use std::path::PathBuf;
 
 use anyhow::Context;
+use learner::start_network;
 use learner::supervised::{PredictionMetrics, measure, percent};
-use net::{DeviceChoice, NetworkFile};
+use net::DeviceChoice;
 use runtime::exit::UsageError;
 use runtime::{exit, logging};
 use samples::human_games::{HumanSampleSets, ReadSettings, SetSettings, encoding_of, make_sets, read_games};
 use samples::split::Split;
 use serde::Serialize;
-use shared::game::hive::GameType;
+use shared::encoding::NetworkGame;
+use shared::game::hive::{GameType, Hive};
 use tokio_util::sync::CancellationToken;
 
 use super::dropped_games::print_dropped;
@@ -22,8 +24,9 @@ const BATCH_THREADS: usize = 1;
 /// Which network, and which games.
 #[derive(Debug, Clone, clap::Args)]
 pub struct EvaluateArgs {
-    /// Network or checkpoint; the file says what it plays.
-    #[arg(long, value_name = "FILE")]
+    /// Network or checkpoint, the folder of a training, or ready (the one that this program carries); the file says what it
+    /// plays.
+    #[arg(long, value_name = "FILE|ready")]
     network: PathBuf,
     /// Games to predict: files, folders with all below them, zip archives.
     #[arg(long, value_name = "PATH", num_args = 1.., required = true)]
@@ -75,7 +78,7 @@ pub fn evaluate(args: &EvaluateArgs) -> anyhow::Result<()> {
         return Err(UsageError(format!("--held-out-share {}: not in 0..=1", args.held_out_share)).into());
     }
     net::cuda::preload(args.device)?;
-    let file = NetworkFile::read(&args.network)?;
+    let file = start_network::open(&start_network::network_of(&args.network), &Hive::default().spec(Hive::USUAL_VIEW))?;
     let game = file.spec()?.game;
     let game = args.game_type.map_or(game.clone(), |game_type| game.with_game_type(game_type));
     let encoding = encoding_of(&game).map_err(|error| UsageError(error.to_string()))?;

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use learner::config::LearnerConfig;
+use learner::start_network::network_of;
 use learner::supervised::{SupervisedTraining, TrainingFolder, TrainingPlan, TrainingSource};
 use rayon::prelude::*;
 use samples::dataset::{DataSet, identity_of};
@@ -22,8 +23,9 @@ pub struct TrainArgs {
     /// Data sets to learn from, as `learner export --dataset` writes them.
     #[arg(long, value_name = "FILE", num_args = 1..)]
     data: Vec<PathBuf>,
-    /// Network to start from, of the shape that the settings give; none: random weights.
-    #[arg(long, value_name = "FILE")]
+    /// Network to start from, of the shape that the settings give: a file, the folder of a training, or ready (the one that
+    /// this program carries); none: random weights.
+    #[arg(long, value_name = "FILE|ready")]
     network: Option<PathBuf>,
     /// Folder of the checkpoint, the history and the result, trained.safetensors.
     #[arg(long, value_name = "DIR", default_value = "trained")]
@@ -63,9 +65,9 @@ impl GameVisitor for Training<'_> {
             held_out_positions = sets.held_out.position_count(),
             "data sets"
         );
-        let (encoding, start) = (&encoding, args.network.as_deref());
+        let (encoding, start) = (&encoding, args.network.as_deref().map(network_of));
         let source = TrainingSource::DataSets;
-        let plan = TrainingPlan { source, config, encoding, sets: &sets, start, folder: &folder };
+        let plan = TrainingPlan { source, config, encoding, sets: &sets, start: start.as_ref(), folder: &folder };
         Ok(SupervisedTraining::open(plan, stop.clone())?.run()?)
     }
 }

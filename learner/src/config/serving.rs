@@ -22,7 +22,8 @@ pub struct RunConfig {
     pub pipeline: PipelineMode,
     /// Iterations after which the learner stops, from this start on; 0 for none.
     pub iterations: u32,
-    /// Network that a new run starts from, as generation 0; none: random weights.
+    /// Network that a new run starts from, as generation 0: `ready`, a file, or the folder of a supervised training; none:
+    /// random weights.
     pub start_network: Option<PathBuf>,
 }
 

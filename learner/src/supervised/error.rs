@@ -7,6 +7,8 @@ use net::NetError;
 use samples::epoch_batches::BatchError;
 use samples::part_file::PartFileError;
 
+use crate::start_network::StartNetworkError;
+
 /// Why a supervised training cannot begin or go on.
 #[derive(Debug, thiserror::Error)]
 pub enum SupervisedError {
@@ -65,14 +67,9 @@ pub enum SupervisedError {
         /// What the training is called.
         training: &'static str,
     },
-    /// The network to start from cannot be read.
-    #[error("read {}", .path.display())]
-    StartNetwork {
-        /// The file.
-        path: PathBuf,
-        /// What the system reported.
-        source: io::Error,
-    },
+    /// The network to start from cannot be used.
+    #[error(transparent)]
+    StartNetwork(#[from] StartNetworkError),
     /// The checkpoint in the folder cannot be loaded.
     #[error("resume the training there, or use another --checkpoint-dir")]
     Checkpoint(#[source] NetError),

@@ -22,4 +22,4 @@ pub use prediction_metrics::PredictionMetrics;
 pub use supervised_settings::{LearningRateSchedule, SupervisedSettings};
 pub use training::{SupervisedTraining, TrainingPlan};
 pub use training_folder::TrainingFolder;
-pub use training_source::{TrainingSource, network_of};
+pub use training_source::TrainingSource;

@@ -4,10 +4,10 @@
 //! last checkpoint as if nothing had happened, bit for bit on the CPU.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 use std::time::Instant;
 
 use net::{Device, NetError, Network, NetworkSpec, Trainer};
+use networks::NetworkSource;
 use samples::epoch_batches::{BatchSource, EpochOrder, for_each_batch};
 use samples::split::SampleSets;
 use shared::encoding::{Encoding, TrainingBatch};
@@ -23,7 +23,8 @@ use super::supervised_settings::{LearningRateSchedule, SupervisedSettings};
 use super::training_folder::TrainingFolder;
 use super::training_source::TrainingSource;
 use crate::config::LearnerConfig;
-use crate::trainer::{file_sha256, round};
+use crate::start_network;
+use crate::trainer::{round, sha256_hex};
 
 /// What a network is to learn from, and where the result goes.
 pub struct TrainingPlan<'a, E> {
@@ -36,7 +37,7 @@ pub struct TrainingPlan<'a, E> {
     /// The samples.
     pub sets: &'a SampleSets,
     /// The network to start from; none: random weights.
-    pub start: Option<&'a Path>,
+    pub start: Option<&'a NetworkSource>,
     /// Folder of the checkpoint and the result.
     pub folder: &'a TrainingFolder,
 }
@@ -73,9 +74,9 @@ impl<'a, E: Encoding> SupervisedTraining<'a, E> {
         }
         let spec = NetworkSpec::new(&config.game, config.network).map_err(NetError::from)?;
         let mut origin = origin(config, source, &sets.sha256())?;
-        if let Some(path) = start {
-            let failed = |error| SupervisedError::StartNetwork { path: path.to_owned(), source: error };
-            origin.insert("start network".to_owned(), file_sha256(path).map_err(failed)?);
+        let start = start.map(|source| start_network::open_as(source, &spec)).transpose()?;
+        if let Some(file) = &start {
+            origin.insert("start network".to_owned(), sha256_hex(file.bytes()));
         }
         let (trainer, progress) = match load_checkpoint(folder, source, &spec, device, &settings)? {
             Some((trainer, progress)) => {
@@ -87,7 +88,7 @@ impl<'a, E: Encoding> SupervisedTraining<'a, E> {
             None => {
                 info!(network = %spec, "new training");
                 let network = match start {
-                    Some(path) => Network::load(path, &spec, device)?,
+                    Some(file) => file.load_as(&spec, device)?,
                     None => Network::random(&spec, device, settings.seed)?,
                 };
                 let trainer = Trainer::new(network, settings.optimizer(device))?;

@@ -1,7 +1,5 @@
 //! The two sources of samples that a network is trained on without self-play, and what depends on them.
 
-use std::path::{Path, PathBuf};
-
 use super::supervised_settings::SupervisedSettings;
 use crate::config::LearnerConfig;
 
@@ -59,12 +57,4 @@ impl TrainingSource {
             Self::DataSets => "trained.safetensors",
         }
     }
-}
-
-/// Returns the network that a path means: the result, if it is the folder of a supervised training.
-#[must_use]
-pub fn network_of(path: &Path) -> PathBuf {
-    let sources = [TrainingSource::HumanGames, TrainingSource::DataSets];
-    let mut results = sources.map(|source| path.join(source.result_file())).into_iter();
-    results.find(|file| file.is_file()).unwrap_or_else(|| path.to_owned())
 }

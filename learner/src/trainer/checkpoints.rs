@@ -5,11 +5,13 @@ use std::path::Path;
 
 use anyhow::Context;
 use net::{Device, Network, NetworkSpec, Trainer, TrainingSettings};
+use networks::NetworkSource;
 use sha2::{Digest, Sha256};
 use tracing::{info, warn};
 
 use crate::durable::DurableStore;
 use crate::files::RunFiles;
+use crate::start_network;
 use crate::store::{Change, CheckpointRow, NewNetwork};
 
 /// Key of the number of roll-backs in a checkpoint.
@@ -91,11 +93,11 @@ pub fn first_network(
     files: &RunFiles,
     spec: &NetworkSpec,
     seed: u64,
-    from: Option<&Path>,
+    from: Option<&NetworkSource>,
     store: &DurableStore,
 ) -> anyhow::Result<()> {
     let network = match from {
-        Some(path) => Network::load(path, spec, Device::CPU)?,
+        Some(source) => start_network::open_as(source, spec)?.load_as(spec, Device::CPU)?,
         None => Network::random(spec, Device::CPU, seed)?,
     };
     let (path, checkpoint) = (files.network(1), files.checkpoint(0));
@@ -103,7 +105,7 @@ pub fn first_network(
     let trainer = Trainer::new(network, TrainingSettings::default())?;
     let checkpoint_sha256 = write_file(store, || trainer.save_checkpoint(&checkpoint, &BTreeMap::new()))?;
     let file = format!("networks/{}", RunFiles::network_name(1));
-    let start = from.map(|path| Change::SetStartNetwork { file: path.display().to_string() });
+    let start = from.map(|source| Change::SetStartNetwork { file: source.to_string() });
     let mut changes = vec![
         Change::AddNetwork(NewNetwork { network_id: 1, file, sha256, training_step: 0 }),
         Change::Promote { network_id: 1 },
@@ -137,9 +139,13 @@ pub(super) fn write_file(
 }
 
 /// Returns the SHA-256 of a file, hexadecimal.
-pub(crate) fn file_sha256(path: &Path) -> std::io::Result<String> {
-    let bytes = std::fs::read(path)?;
-    Ok(Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect())
+fn file_sha256(path: &Path) -> std::io::Result<String> {
+    Ok(sha256_hex(&std::fs::read(path)?))
+}
+
+/// Returns the SHA-256 of these bytes, hexadecimal.
+pub(crate) fn sha256_hex(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Checks that a file is what the store says it is.

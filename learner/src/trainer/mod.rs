@@ -22,7 +22,7 @@ use crate::durable::DurableStore;
 use crate::files::RunFiles;
 
 pub use checkpoints::first_network;
-pub(crate) use checkpoints::{check_sha256, file_sha256};
+pub(crate) use checkpoints::{check_sha256, sha256_hex};
 pub use losses::{LossSum, round};
 use thread::TrainerThread;
 

@@ -50,8 +50,9 @@ pub struct UpArguments {
     /// Number of actor processes; by default as many as keep the cores busy.
     #[arg(long)]
     actors: Option<usize>,
-    /// Network that a new run starts from: a file, or the folder of `learner pretrain` or `learner train`.
-    #[arg(long, value_name = "FILE|DIR")]
+    /// Network that a new run starts from: ready (the one that the learner carries for the game), a file, or the folder of
+    /// `learner pretrain` or `learner train`.
+    #[arg(long, value_name = "ready|FILE|DIR")]
     resume: Option<PathBuf>,
 }
 

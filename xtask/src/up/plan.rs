@@ -14,6 +14,8 @@ use crate::workspace::{Workspace, library_path};
 const USUAL_PORT: u16 = 50_051;
 /// More processes than this gain nothing: an actor has as many threads as it is told.
 const ACTOR_COUNT_MAX: usize = 4;
+/// The network that the learner carries.
+const READY: &str = "ready";
 /// The store of a run in its folder.
 const DATABASE_FILE: &str = "alveare.db";
 /// Files beside the presets that are not presets.
@@ -124,10 +126,11 @@ pub fn preset_file(root: &Path, preset: &str) -> Result<PathBuf> {
     bail!("there is no preset {preset:?}; there are: {}", names.join(", "))
 }
 
-/// Refuses a network that is not there, before minutes of building. A run that exists needs none.
+/// Refuses a network that is not there, before minutes of building. A run that exists needs none, and the learner
+/// carries the ready one.
 pub fn check_resume(resume: Option<&Path>, run_dir: &Path) -> Result<()> {
     match resume {
-        Some(path) if !path.exists() && !run_dir.join(DATABASE_FILE).is_file() => {
+        Some(path) if path != READY && !path.exists() && !run_dir.join(DATABASE_FILE).is_file() => {
             bail!("--resume: there is no {}: make it with `learner pretrain`, or name another", path.display())
         }
         _ => Ok(()),
@@ -185,6 +188,7 @@ mod tests {
         fs::write(&network, "").unwrap();
         check().unwrap();
         check_resume(None, run_dir.path()).unwrap();
+        check_resume(Some(Path::new(READY)), run_dir.path()).unwrap();
     }
 
     #[test]

@@ -1,0 +1,99 @@
+//! The networks that a user names, to start from or to measure: the ready one, a file, or the folder of a supervised
+//! training. Here alone such a name is resolved.
+
+use std::path::{Path, PathBuf};
+
+use net::{NetError, NetworkFile, NetworkSpec};
+use networks::{NetworkSource, NetworkSourceError};
+use shared::game::catalog::GameSpec;
+
+use crate::presets;
+use crate::supervised::TrainingSource;
+
+/// Why a network cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum StartNetworkError {
+    /// There is no such file.
+    #[error("there is no file {}: name one, or make it with `learner pretrain`", .0.display())]
+    Missing(PathBuf),
+    /// Its bytes cannot be had.
+    #[error(transparent)]
+    Source(#[from] NetworkSourceError),
+    /// It is damaged, or does not fit the settings.
+    #[error(transparent)]
+    Net(#[from] NetError),
+    /// It does not fit the settings, but those of a preset.
+    #[error("such a network goes with --preset {preset}")]
+    OtherPreset {
+        /// The preset.
+        preset: &'static str,
+        /// What does not fit.
+        source: NetError,
+    },
+}
+
+/// Returns the network that a user's path means: `ready`, the result if it is the folder of a supervised training, or
+/// the file itself.
+#[must_use]
+pub fn network_of(path: &Path) -> NetworkSource {
+    let named = NetworkSource::from(path);
+    let Some(path) = named.file() else { return named };
+    let results = [TrainingSource::HumanGames, TrainingSource::DataSets].map(|source| path.join(source.result_file()));
+    results.into_iter().find(|file| file.is_file()).map_or_else(|| path.into(), NetworkSource::File)
+}
+
+/// Reads a network, for `game` if it is the ready one.
+///
+/// # Errors
+/// [`StartNetworkError::Missing`], [`StartNetworkError::Source`], or [`StartNetworkError::Net`] for a file that is not
+/// a network.
+pub fn open(source: &NetworkSource, game: &GameSpec) -> Result<NetworkFile, StartNetworkError> {
+    if let Some(missing) = source.file().filter(|file| !file.is_file()) {
+        return Err(StartNetworkError::Missing(missing.to_owned()));
+    }
+    Ok(NetworkFile::from_bytes(source.to_string(), source.read(game)?)?)
+}
+
+/// Reads a network that must fit `wanted`.
+///
+/// # Errors
+/// As [`open`]; [`StartNetworkError::OtherPreset`] if it fits a preset, and [`StartNetworkError::Net`] if it fits none.
+pub fn open_as(source: &NetworkSource, wanted: &NetworkSpec) -> Result<NetworkFile, StartNetworkError> {
+    let file = open(source, &wanted.game)?;
+    let Err(error) = file.expect(wanted) else { return Ok(file) };
+    let preset = file.spec().ok().and_then(|found| presets::fitting(&found));
+    Err(match preset {
+        Some(preset) => StartNetworkError::OtherPreset { preset, source: error },
+        None => error.into(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use shared::encoding::NetworkGame;
+    use shared::game::dama::Dama;
+    use shared::game::hive::Hive;
+
+    use super::*;
+
+    #[test]
+    fn a_path_means_the_ready_network_a_file_or_the_result_in_a_folder() {
+        let folder = tempfile::tempdir().expect("a folder");
+        assert_eq!(network_of(Path::new("ready")), NetworkSource::Ready);
+        assert_eq!(network_of(folder.path()), NetworkSource::File(folder.path().to_owned()));
+        let result = folder.path().join("trained.safetensors");
+        std::fs::write(&result, "weights").expect("a file");
+        assert_eq!(network_of(folder.path()), NetworkSource::File(result));
+    }
+
+    #[test]
+    fn a_preset_goes_with_each_ready_network() {
+        let spec = |game: &GameSpec| open(&NetworkSource::Ready, game).expect("carried").spec().expect("a known game");
+        let (hive, dama) = (spec(&Hive::default().spec(26)), spec(&Dama::default().spec(Dama::USUAL_VIEW)));
+        assert_eq!((presets::fitting(&hive), presets::fitting(&dama)), (Some("hive-cpu"), Some("dama-cpu")));
+        let larger = net::NetworkSettings { blocks: 19, ..hive.shape.settings };
+        let wanted = NetworkSpec::new(&hive.game, larger).expect("such a network can be");
+        let error = open_as(&NetworkSource::Ready, &wanted).err().expect("another shape");
+        assert_eq!(error.to_string(), "such a network goes with --preset hive-cpu");
+    }
+}

@@ -1,0 +1,112 @@
+//! The networks that the learner carries: a run starts from one, `evaluate` measures one, `export-network` writes one.
+
+mod common;
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use common::system::System;
+use net::{Device, NetworkFile};
+
+fn learner(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_learner"));
+    command.args(arguments);
+    command
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+fn run(arguments: &[&str]) -> Output {
+    learner(arguments).output().expect("the program starts")
+}
+
+/// Returns what a program prints that ends well.
+fn output_of(arguments: &[&str]) -> String {
+    let output = run(arguments);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    text(&output.stdout)
+}
+
+fn path_in(folder: &tempfile::TempDir, name: &str) -> (PathBuf, String) {
+    let path = folder.path().join(name);
+    let shown = path.display().to_string();
+    (path, shown)
+}
+
+fn ready_file(name: &str) -> String {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../networks").join(name).display().to_string()
+}
+
+#[test]
+fn a_run_starts_from_the_ready_network_of_its_game() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut system = System::new(&[]);
+    for preset in ["hive-cpu", "dama-cpu"] {
+        let (run_dir, shown) = path_in(&folder, preset);
+        let start = ["--preset", preset, "--listen", "127.0.0.1:0", "--run-dir", &shown, "--resume", "ready"];
+        let mut process = system.start("learner", learner(&start));
+        assert!(process.wait_for("new run: making network 1, generation 0").contains("from=\"ready\""));
+        process.wait_for("the run started from a network");
+        process.wait_for("best network network_id=1 generation=0");
+        process.kill_hard();
+        assert!(run_dir.join("networks/network-000001.safetensors").is_file());
+    }
+}
+
+#[test]
+fn a_run_that_the_ready_network_does_not_fit_names_the_preset_that_it_fits() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (run_dir, shown) = path_in(&folder, "run");
+    for (preset, expected) in [
+        ("hive-4090", "such a network goes with --preset hive-cpu: network ready: has "),
+        ("tictactoe", "network ready: this program carries none for tic-tac-toe"),
+    ] {
+        let start = ["--preset", preset, "--listen", "127.0.0.1:0", "--run-dir", &shown, "--resume", "ready"];
+        // A machine without a GPU could not start hive-4090.
+        let output = run(&[&start[..], &["--set", "inference.device=cpu", "--set", "training.device=cpu"]].concat());
+        let log = text(&output.stderr);
+        let last = log.lines().last().unwrap_or_default();
+        assert_eq!((output.status.code(), run_dir.exists()), (Some(1), false), "{log}");
+        assert!(last.starts_with(&format!("learner: run.start_network: {expected}")), "{last}");
+    }
+}
+
+#[test]
+fn a_published_network_is_written_half_as_large_and_measured() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let ((whole, whole_name), (half, half_name)) = (path_in(&folder, "whole"), path_in(&folder, "half"));
+    for (out, more) in [(&whole_name, &[][..]), (&half_name, &["--half"])] {
+        let written = output_of(
+            &[&["export-network", "--network", &ready_file("hive.safetensors"), "--out", out], more].concat(),
+        );
+        assert!(written.starts_with(&format!("{out}: Hive Base+MLP (frame 16): ")), "{written}");
+    }
+    assert!(std::fs::read(&half).expect("a file") == std::fs::read(ready_file("hive.safetensors")).expect("a file"));
+    let size = |path: &Path| path.metadata().expect("a file").len();
+    assert!((1.7..2.0).contains(&(size(&whole) as f64 / size(&half) as f64)), "{} and {}", size(&whole), size(&half));
+    let games = Path::new(env!("CARGO_MANIFEST_DIR")).join("../samples/tests/human_games/games.uhp");
+    let games = games.display().to_string();
+    let measured = |network: &str| {
+        let shown = output_of(&["evaluate", "--network", network, "--games", &games, "--json", "--threads", "1"]);
+        let mut report: serde_json::Value = serde_json::from_str(&shown).expect("JSON");
+        report["network"] = "".into();
+        report
+    };
+    assert_eq!(measured("ready"), measured(&whole_name));
+    assert!(measured("ready")["top1"].as_f64().expect("a share") > 0.1, "the network has learned something");
+}
+
+#[test]
+fn the_ready_networks_are_whole_and_written_as_for_publication() {
+    for (name, game) in
+        [("hive.safetensors", "Hive Base+MLP (frame 16)"), ("dama.safetensors", "Italian draughts (lossless)")]
+    {
+        let file = NetworkFile::read(Path::new(&ready_file(name))).expect("a network file");
+        assert_eq!(file.spec().expect("a known game").game.to_string(), game);
+        let network = file.load(Device::CPU).expect("it loads");
+        // In 16 bits; 2 % are vectors and names.
+        assert!(file.bytes().len() < 3 * network.parameter_count(), "{name}: {} bytes", file.bytes().len());
+    }
+}
