@@ -21,6 +21,7 @@ use runtime::layers::Sources;
 use shared::encoding::{Encoding, NetworkInput};
 use shared::game::Game;
 use shared::game::catalog::GameVisitor;
+use shared::ids::NetworkId;
 use shared::search::EvaluationError;
 use tokio_util::sync::CancellationToken;
 
@@ -74,7 +75,12 @@ fn measure_path(batch_count: usize) {
 struct AnswersAtOnce;
 
 impl InferenceBackend for AnswersAtOnce {
-    fn evaluate(&mut self, _: u32, input: &NetworkInput, output: &mut NetworkOutput) -> Result<(), EvaluationError> {
+    fn evaluate(
+        &mut self,
+        _: NetworkId,
+        input: &NetworkInput,
+        output: &mut NetworkOutput,
+    ) -> Result<(), EvaluationError> {
         output.clear();
         for index in 0..input.len() {
             let move_count = input.move_range(index).len();

@@ -17,6 +17,7 @@ use samples::sampler::BatchSampler;
 use shared::encoding::{Encoding, TrainingBatch};
 use shared::game::catalog::{GameSpec, GameVisitor};
 use shared::game::{Game, Outcome};
+use shared::ids::{GameId, NetworkId, NetworkRef};
 use shared::record::{GameRecord, PlyRecord, PolicyTarget, replay};
 
 const GAME: &str = r#"{"name":"hive","game_type":"Base+MLP"}"#;
@@ -154,7 +155,13 @@ fn random_game<E: Encoding>(encoding: &E, seed: u64) -> GameRecord {
         let policy_target = Some(PolicyTarget::from_visits(visits).expect("legal moves are visited"));
         let mv = moves[rng.random_range(0..moves.len())];
         let move_text = game.format_move(&position, mv);
-        plies.push(PlyRecord { move_text, policy_target, root_value: 0.5, simulation_count: 800, network_id: 1 });
+        plies.push(PlyRecord {
+            move_text,
+            policy_target,
+            root_value: 0.5,
+            simulation_count: 800,
+            network_id: Some(NetworkId::FIRST),
+        });
         game.play(&mut position, mv);
     }
     GameRecord { start: None, opening_ply_count: 0, plies }
@@ -173,34 +180,35 @@ fn fill<E: Encoding>(encoding: &E, store: &Store, games: &[GameRecord], position
     let start = Instant::now();
     let outcomes: Vec<Option<Outcome>> =
         games.par_iter().map(|game| replay(encoding, game).ok().and_then(|game| game.outcome)).collect();
-    let (mut stored, mut game_id) = (0, 0);
+    let (mut stored, mut game_count) = (0, 0);
     for (game, outcome) in games.iter().zip(outcomes).cycle() {
         if stored >= position_count {
             break;
         }
-        game_id += 1;
+        game_count += 1;
         stored += game.plies.len() as u64;
         let outcome = outcome.expect("the game ended");
         // One commit a game would sync the disk for each: not what is measured here.
-        let ack = store.submit(changes_of(game, game_id, outcome)).expect("queued");
-        if game_id % 64 == 0 {
+        let ack = store.submit(changes_of(game, game_count, outcome)).expect("queued");
+        if game_count % 64 == 0 {
             ack.wait().expect("stored");
         }
     }
     store.write(Vec::new()).expect("all is stored");
     let bytes = std::fs::metadata(run_dir.join("alveare.db")).map_or(0, |file| file.len());
-    println!("stored {stored} positions of {game_id} games in {:.1?}, {} MB", start.elapsed(), bytes / 1_000_000);
+    println!("stored {stored} positions of {game_count} games in {:.1?}, {} MB", start.elapsed(), bytes / 1_000_000);
 }
 
-fn changes_of(game: &GameRecord, game_id: u64, outcome: Outcome) -> Vec<Change> {
+fn changes_of(game: &GameRecord, number: u64, outcome: Outcome) -> Vec<Change> {
+    let game_id = GameId::new(number);
     let new_game = NewGame {
         game_id,
         kind: GameKind::SelfPlay,
         iteration: 1,
         pair_index: None,
         candidate_id: None,
-        white_network_id: 0,
-        black_network_id: 0,
+        white_network: NetworkRef::Best,
+        black_network: NetworkRef::Best,
         seed: 0,
         settings: "{}".into(),
         start: None,
@@ -208,7 +216,7 @@ fn changes_of(game: &GameRecord, game_id: u64, outcome: Outcome) -> Vec<Change> 
     };
     let finished = FinishedGame {
         game_id,
-        finish_number: game_id,
+        finish_number: number,
         result: StoredResult { outcome, is_cut_off: false },
         ply_count: game.plies.len() as u32,
         sample_count: game.plies.len() as u32,

@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use shared::ids::NetworkId;
+
 /// The folder of a run.
 #[derive(Debug, Clone)]
 pub struct RunFiles {
@@ -41,14 +43,14 @@ impl RunFiles {
 
     /// Returns the file of a network.
     #[must_use]
-    pub fn network(&self, network_id: u32) -> PathBuf {
+    pub fn network(&self, network_id: NetworkId) -> PathBuf {
         self.dir.join("networks").join(Self::network_name(network_id))
     }
 
     /// Returns the name of a network's file.
     #[must_use]
-    pub fn network_name(network_id: u32) -> String {
-        format!("network-{network_id:06}.safetensors")
+    pub fn network_name(network_id: NetworkId) -> String {
+        format!("network-{:06}.safetensors", network_id.get())
     }
 
     /// Returns the file of a training checkpoint.

@@ -17,7 +17,7 @@ use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 use tracing::{info, warn};
 
-use crate::best::BestNetwork;
+use crate::best::{BestNetwork, CurrentBest};
 use crate::config::{InferenceConfig, LearnerConfig, LearnerSettings, LearningRates};
 use crate::durable::DurableStore;
 use crate::files::RunFiles;
@@ -234,9 +234,10 @@ fn take_up_best(files: &RunFiles, reader: &Reader, wanted: &NetworkSpec) -> anyh
     let file = files.dir().join(&row.network.file);
     check_sha256(&file, &row.network.sha256).context("best network")?;
     Network::check_file(&file, wanted).context("best network: use another run directory, or the run's settings")?;
-    let (network_id, generation) = (row.network.network_id, row.generation.unwrap_or(0));
+    let current = CurrentBest { network_id: row.network.network_id, generation: row.generation.unwrap_or_default() };
+    let (network_id, generation) = (current.network_id.get(), current.generation.get());
     info!(network_id, generation, training_step = row.network.training_step, "best network");
-    Ok(BestNetwork::new(network_id, generation))
+    Ok(BestNetwork::new(current))
 }
 
 fn fill_replay<E: Encoding>(
@@ -247,7 +248,7 @@ fn fill_replay<E: Encoding>(
 ) -> anyhow::Result<SharedReplay> {
     let started_at = SystemTime::now();
     // An iteration whose training was cut short must find the window that it had.
-    let open = reader.last_iteration()?.filter(|iteration| !iteration.is_finished);
+    let open = reader.last_iteration()?.filter(|iteration| !iteration.state.is_finished());
     let window_end = open.and_then(|iteration| iteration.window_finish_number).unwrap_or(u64::MAX);
     let buffer = SampleBuffer::new(u64::from(config.replay.position_count_max))
         .with_value_target(config.training.value_target_rule());
@@ -333,12 +334,12 @@ fn make_services<E: Encoding>(
 }
 
 fn show_start<E: Encoding>(status: &RunStatus, taken_up: &TakenUp<E>) {
-    let (best_network_id, generation) = taken_up.best.get();
+    let best = taken_up.best.get();
     let run_id = taken_up.store.store().run().run_id.clone();
     status.update(|shown| {
         shown.run_id = run_id;
-        shown.best_network_id = best_network_id;
-        shown.generation = generation;
+        shown.best_network_id = best.network_id.get();
+        shown.generation = best.generation.get();
     });
 }
 

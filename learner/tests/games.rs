@@ -5,8 +5,8 @@ mod common;
 use std::time::{Duration, Instant};
 
 use common::{
-    BLACK_WINS, DRAW, LEASE, TicTacToeLearner, WHITE_WINS, crash_copy, encoding, is_lost, is_refused, lease_one, plies,
-    report, start, start_with,
+    BLACK_WINS, DRAW, LEASE, TicTacToeLearner, WHITE_WINS, crash_copy, encoding, is_lost, is_refused, lease_one,
+    network_id, plies, report, start, start_with,
 };
 use learner::games::{GatePlan, PlyStatus, SelfPlayPlan};
 use learner::replay::rebuild;
@@ -17,10 +17,11 @@ use samples::sampler::{BatchSampler, seed_of_step};
 use shared::encoding::TrainingBatch;
 use shared::game::{Outcome, Side};
 use shared::gate::{GateSettings, Verdict};
+use shared::ids::{GameId, Generation, NetworkId, NetworkRef};
 use shared::search::SearchSettings;
 
 /// Asserts that the store holds exactly these moves of the game, and how far it is.
-fn assert_stored(learner: &TicTacToeLearner, game_id: u64, moves: &[&str], state: GameState) {
+fn assert_stored(learner: &TicTacToeLearner, game_id: GameId, moves: &[&str], state: GameState) {
     let stored = learner.store.reader().expect("a reader").game(game_id).expect("readable").expect("there");
     let texts: Vec<&str> = stored.record.plies.iter().map(|ply| ply.move_text.as_str()).collect();
     assert_eq!((texts.as_slice(), stored.state), (moves, state), "game {game_id}");
@@ -46,7 +47,7 @@ fn a_game_is_played_counted_and_learned_from() {
 fn every_acknowledged_ply_is_there_once_after_a_crash() {
     let run_dir = tempfile::tempdir().expect("a directory");
     let (learner, now) = (start(run_dir.path()), Instant::now());
-    let games: Vec<u64> = (0..3).map(|_| lease_one(&learner, "a", now)).collect();
+    let games: Vec<GameId> = (0..3).map(|_| lease_one(&learner, "a", now)).collect();
     report(&learner, "a", &plies(games[0], &WHITE_WINS), now);
     report(&learner, "a", &plies(games[1], &DRAW)[..4], now);
     let after = crash_copy(run_dir.path());
@@ -63,7 +64,10 @@ fn every_acknowledged_ply_is_there_once_after_a_crash() {
     assert_eq!((progress.finished_self_play_count, progress.counters.duplicate_ply_count), (2, 2));
     // A new worker gets the game that nobody went on with, then a new one.
     let leases = learner.registry.lease("b", GameKind::SelfPlay, 2, now).expect("leases").leases;
-    assert_eq!(leases.iter().map(|lease| lease.game_id).collect::<Vec<_>>(), [games[2], games[2] + 1]);
+    assert_eq!(
+        leases.iter().map(|lease| lease.game_id).collect::<Vec<_>>(),
+        [games[2], GameId::new(games[2].get() + 1)]
+    );
 }
 
 #[test]
@@ -124,10 +128,11 @@ fn a_lease_that_runs_out_goes_to_another_worker() {
     let game_id = lease_one(&learner, "a", start_time);
     let game = plies(game_id, &WHITE_WINS);
     report(&learner, "a", &game[..2], start_time);
+    let nobody = GameId::new(999);
     // Within the lease others get other games; renewing prolongs it; late is not too late while nobody took it.
     let soon = start_time + LEASE - Duration::from_secs(1);
     assert_ne!(lease_one(&learner, "b", soon), game_id);
-    assert_eq!(learner.registry.renew("a", &[game_id, 999], soon).expect("renewed"), [999]);
+    assert_eq!(learner.registry.renew("a", &[game_id, nobody], soon).expect("renewed"), [nobody]);
     assert_ne!(lease_one(&learner, "b", soon + LEASE - Duration::from_secs(1)), game_id);
     let late = soon + LEASE * 2;
     assert_eq!(report(&learner, "a", &game[2..3], late), [PlyStatus::Accepted]);
@@ -178,7 +183,8 @@ fn a_full_disk_costs_no_ply() {
     let leases = learner.registry.lease("a", GameKind::SelfPlay, 200, now).expect("leases").leases;
     learner.store.limit_pages(1).expect("bounded to what is there");
     let play = |game_id| learner.registry.report("a", &plies(game_id, &DRAW), now);
-    let failed: Vec<u64> = leases.iter().map(|lease| lease.game_id).filter(|game_id| play(*game_id).is_err()).collect();
+    let failed: Vec<GameId> =
+        leases.iter().map(|lease| lease.game_id).filter(|game_id| play(*game_id).is_err()).collect();
     assert!(failed.len() > 100, "200 games do not fit: {}", failed.len());
     let error = play(failed[0]).expect_err("full");
     assert!(error.to_string().contains("full"), "{error}");
@@ -203,7 +209,7 @@ fn a_full_disk_costs_no_ply() {
 fn a_game_that_does_not_replay_is_quarantined() {
     let run_dir = tempfile::tempdir().expect("a directory");
     let (learner, now) = (start(run_dir.path()), Instant::now());
-    let games: Vec<u64> = (0..4).map(|_| lease_one(&learner, "a", now)).collect();
+    let games: Vec<GameId> = (0..4).map(|_| lease_one(&learner, "a", now)).collect();
     for game_id in &games[..2] {
         report(&learner, "a", &plies(*game_id, &WHITE_WINS), now);
     }
@@ -283,8 +289,8 @@ fn sampling_after_a_restart_is_sampling_as_if_there_was_none() {
 
 fn gate_plan(game_count: u32) -> GatePlan {
     GatePlan {
-        candidate_id: 2,
-        best_id: 1,
+        candidate_id: network_id(2),
+        best_id: NetworkId::FIRST,
         iteration: 1,
         settings: GateSettings { game_count, promotion_score: 0.55 },
         opening_plies: 2,
@@ -293,9 +299,11 @@ fn gate_plan(game_count: u32) -> GatePlan {
 }
 
 fn add_networks(learner: &TicTacToeLearner) {
-    let network = |network_id| NewNetwork { network_id, file: "f".into(), sha256: "s".into(), training_step: 0 };
-    let changes =
-        vec![Change::AddNetwork(network(1)), Change::Promote { network_id: 1 }, Change::AddNetwork(network(2))];
+    let network = |number| {
+        let network_id = network_id(number);
+        Change::AddNetwork(NewNetwork { network_id, file: "f".into(), sha256: "s".into(), training_step: 0 })
+    };
+    let changes = vec![network(1), Change::Promote { network_id: NetworkId::FIRST }, network(2)];
     learner.store.write(changes).expect("stored");
 }
 
@@ -321,7 +329,7 @@ fn play_gate_game(learner: &TicTacToeLearner, worker_id: &str, now: Instant) -> 
             TicTacToe.outcome(&next).is_some()
         });
         // The candidate takes a win, the other does not see any.
-        let candidate = if lease.white_network_id == 2 { Side::White } else { Side::Black };
+        let candidate = if lease.white_network == network_id(2).into() { Side::White } else { Side::Black };
         let mv = if TicTacToe.side_to_move(&position) == candidate {
             winning.unwrap_or(moves[0])
         } else {
@@ -350,7 +358,7 @@ fn a_gate_is_played_resumed_and_decided() {
     for _ in 0..7 {
         assert!(play_gate_game(&learner, "e", now));
     }
-    let before = learner.registry.gate_report(2).expect("a report");
+    let before = learner.registry.gate_report(network_id(2)).expect("a report");
     assert_eq!(before.score.game_count(), 7);
     let after = crash_copy(run_dir.path());
     let learner = start(after.path());
@@ -360,16 +368,16 @@ fn a_gate_is_played_resumed_and_decided() {
     assert_eq!(resumed, before);
     assert_eq!(learner.registry.progress().open_gate_count, 33);
     while play_gate_game(&learner, "e", now) {}
-    let decided = learner.registry.gate_report(2).expect("a report");
+    let decided = learner.registry.gate_report(network_id(2)).expect("a report");
     assert_eq!(decided.verdict, Some(Verdict::Promoted), "{decided:?}");
     assert!(decided.score.game_count() < 40, "the verdict falls as soon as nothing can change it");
     assert!(decided.distinct_game_count > 1 && decided.distinct_game_count <= decided.score.game_count());
-    learner.store.write(vec![Change::Promote { network_id: 2 }]).expect("promoted");
-    learner.registry.close_gate(2);
+    learner.store.write(vec![Change::Promote { network_id: network_id(2) }]).expect("promoted");
+    learner.registry.close_gate(network_id(2));
     assert_eq!(learner.registry.progress().open_gate_count, 0);
     let reader = learner.store.reader().expect("a reader");
-    assert_eq!(reader.best_network().expect("readable").map(|row| row.generation), Some(Some(1)));
-    let games = reader.gate_games(2).expect("readable");
+    assert_eq!(reader.best_network().expect("readable").map(|row| row.generation), Some(Some(Generation::new(1))));
+    let games = reader.gate_games(network_id(2)).expect("readable");
     let count = |state| games.iter().filter(|game| game.state == state).count() as u32;
     assert_eq!(count(GameState::Finished), decided.score.game_count());
     assert_eq!(count(GameState::Abandoned), 40 - decided.score.game_count());
@@ -386,8 +394,9 @@ fn the_games_of_a_pair_start_alike_with_colours_swapped() {
     assert_eq!(leases.len(), 24);
     for pair in leases.chunks(2) {
         assert_eq!((&pair[0].moves, pair[0].opening_ply_count), (&pair[1].moves, 2));
-        assert_eq!([pair[0].white_network_id, pair[0].black_network_id], [2, 1]);
-        assert_eq!([pair[1].white_network_id, pair[1].black_network_id], [1, 2]);
+        let [candidate, best] = [network_id(2), network_id(1)].map(NetworkRef::Id);
+        assert_eq!([pair[0].white_network, pair[0].black_network], [candidate, best]);
+        assert_eq!([pair[1].white_network, pair[1].black_network], [best, candidate]);
         assert_ne!(pair[0].seed, pair[1].seed);
     }
     // Someone who gets no self-play game for it: kinds do not mix.
@@ -422,11 +431,11 @@ fn improper_requests_are_errors() {
     let (learner, now) = (start_with(encoding(), run_dir.path()), Instant::now());
     assert!(learner.registry.lease("", GameKind::SelfPlay, 1, now).is_err());
     assert!(learner.registry.renew(&"x".repeat(129), &[], now).is_err());
-    let too_many = vec![plies(1, &["a1"])[0].clone(); 5000];
+    let too_many = vec![plies(GameId::new(1), &["a1"])[0].clone(); 5000];
     assert!(learner.registry.report("a", &too_many, now).is_err());
-    assert!(is_lost(&report(&learner, "a", &plies(77, &["a1"]), now)[0]));
+    assert!(is_lost(&report(&learner, "a", &plies(GameId::new(77), &["a1"]), now)[0]));
     assert!(learner.registry.begin_gate(&gate_plan(7)).is_err());
-    assert!(learner.registry.gate_report(2).is_err());
+    assert!(learner.registry.gate_report(network_id(2)).is_err());
 }
 
 proptest! {

@@ -16,6 +16,7 @@ use shared::encoding::Encoding;
 use shared::encoding::dama::{DamaEncoding, PolicyCoding};
 use shared::game::dama::{Dama, DamaRules};
 use shared::game::{Game, Outcome};
+use shared::ids::GameId;
 use shared::notation::dama::pdn;
 use shared::search::SearchSettings;
 
@@ -96,7 +97,7 @@ fn a_game_whose_start_was_damaged_goes_into_quarantine() {
     drop(database);
     let learner = start(run_dir.path(), 1.0);
     let reader = learner.store.reader().expect("a reader");
-    let state = |game_id| reader.game(game_id).expect("readable").expect("there").state;
+    let state = |number| reader.game(GameId::new(number)).expect("readable").expect("there").state;
     assert_eq!([1, 2, 3].map(state), [GameState::Quarantined, GameState::Quarantined, GameState::Open]);
     let (buffer, report) = rebuild(&encoding(), &learner.store, SampleBuffer::new(1000), u64::MAX).expect("rebuilt");
     assert_eq!((buffer.position_count(), report.quarantined_count), (0, 0), "once is enough");

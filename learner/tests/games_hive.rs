@@ -5,7 +5,7 @@ mod common;
 use std::collections::HashSet;
 use std::time::Instant;
 
-use common::{random_game, start_with};
+use common::{network_id, random_game, start_with};
 use learner::games::{GatePlan, PlyStatus, SelfPlayPlan, random_openings};
 use learner::replay::rebuild;
 use learner::store::{Change, GameKind, NewNetwork};
@@ -36,15 +36,16 @@ fn no_two_pairs_of_a_gate_start_alike() {
 fn a_gate_of_hive_has_200_distinct_openings_and_goes_on_after_a_restart() {
     let run_dir = tempfile::tempdir().expect("a directory");
     let plan = GatePlan {
-        candidate_id: 2,
-        best_id: 1,
+        candidate_id: network_id(2),
+        best_id: network_id(1),
         iteration: 1,
         settings: GateSettings::default(),
         opening_plies: 4,
         search: SearchSettings::default().for_match(400),
     };
     let learner = start_with(encoding("Base+MLP"), run_dir.path());
-    let network = |network_id| NewNetwork { network_id, file: "f".into(), sha256: "s".into(), training_step: 0 };
+    let network =
+        |number| NewNetwork { network_id: network_id(number), file: "f".into(), sha256: "s".into(), training_step: 0 };
     let networks = vec![Change::AddNetwork(network(1)), Change::AddNetwork(network(2))];
     learner.store.write(networks).expect("stored");
     let report = learner.registry.begin_gate(&plan).expect("begun");

@@ -17,6 +17,7 @@ use shared::encoding::hive::HiveEncoding;
 use shared::game::Game;
 use shared::game::catalog::GameSpec;
 use shared::game::hive::{Hive, HiveRules};
+use shared::ids::{GameId, NetworkId};
 use shared::record::{PlyRecord, PolicyTarget};
 use shared::wire::ReportedPly;
 
@@ -85,7 +86,7 @@ fn play_games(run_dir: &Path) {
 }
 
 /// Each ply with a target on the move that was played.
-fn random_game(encoding: &HiveEncoding, game_id: u64, random: &mut impl RngExt) -> Vec<ReportedPly> {
+fn random_game(encoding: &HiveEncoding, game_id: GameId, random: &mut impl RngExt) -> Vec<ReportedPly> {
     let hive = encoding.game();
     let (mut position, mut plies, mut moves) = (hive.initial_position(), Vec::new(), Vec::new());
     loop {
@@ -98,7 +99,7 @@ fn random_game(encoding: &HiveEncoding, game_id: u64, random: &mut impl RngExt) 
             move_text: hive.format_move(&position, mv),
             policy_target: PolicyTarget::from_visits([(indices[0], 25)]).ok(),
             simulation_count: 25,
-            network_id: 1,
+            network_id: Some(NetworkId::FIRST),
             ..PlyRecord::default()
         };
         plies.push(ReportedPly { game_id, ply: plies.len() as u32, record });

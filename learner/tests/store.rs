@@ -2,39 +2,42 @@
 
 mod common;
 
-use common::{crash_copy, run_row};
+use common::{crash_copy, network_id, run_row};
 use learner::store::{
-    Change, CheckpointRow, GameKind, GameState, IterationRow, MetricRow, NetworkState, NewGame, NewNetwork, Reader,
-    RunRow, Store, StoreError,
+    Change, CheckpointRow, GameKind, GameState, IterationRow, IterationState, MetricRow, NetworkState, NewGame,
+    NewNetwork, Reader, RunRow, Store, StoreError,
 };
 use rusqlite::Connection;
+use shared::ids::{GameId, Generation, NetworkRef};
 use shared::record::PlyRecord;
 
 fn open(run_dir: &std::path::Path) -> Store {
     Store::open(run_dir, &run_row()).expect("the store opens")
 }
 
-fn network(network_id: u32) -> NewNetwork {
-    NewNetwork { network_id, file: format!("network-{network_id}.safetensors"), sha256: "00".into(), training_step: 7 }
+fn network(number: u32) -> NewNetwork {
+    let file = format!("network-{number}.safetensors");
+    NewNetwork { network_id: network_id(number), file, sha256: "00".into(), training_step: 7 }
 }
 
-fn game(game_id: u64) -> NewGame {
+fn game(number: u64) -> NewGame {
     NewGame {
-        game_id,
+        game_id: GameId::new(number),
         kind: GameKind::SelfPlay,
         iteration: 1,
         pair_index: None,
         candidate_id: None,
-        white_network_id: 0,
-        black_network_id: 0,
-        seed: u64::MAX - game_id,
+        white_network: NetworkRef::Best,
+        black_network: NetworkRef::Best,
+        seed: u64::MAX - number,
         settings: "{}".into(),
         start: None,
         opening: vec!["b2".into(), "a1".into()],
     }
 }
 
-fn ply(game_id: u64, ply: u32, move_text: &str) -> Change {
+fn ply(number: u64, ply: u32, move_text: &str) -> Change {
+    let game_id = GameId::new(number);
     Change::AddPly { game_id, ply, record: PlyRecord { move_text: move_text.into(), ..PlyRecord::default() } }
 }
 
@@ -45,7 +48,7 @@ fn what_is_acknowledged_is_there_after_a_crash() {
     store.write(vec![Change::CreateGame(game(5)), ply(5, 2, "c3")]).expect("stored");
     let after = crash_copy(run_dir.path());
     let reader = open(after.path()).reader().expect("a reader");
-    let stored = reader.game(5).expect("readable").expect("there");
+    let stored = reader.game(GameId::new(5)).expect("readable").expect("there");
     assert_eq!((stored.game, stored.state), (game(5), GameState::Open));
     let moves: Vec<&str> = stored.record.plies.iter().map(|ply| ply.move_text.as_str()).collect();
     assert_eq!((moves.as_slice(), stored.record.opening_ply_count), (&["b2", "a1", "c3"][..], 2));
@@ -70,13 +73,14 @@ fn a_store_of_before_games_had_starts_is_read_and_goes_on() {
         .execute_batch("ALTER TABLE games DROP COLUMN start_position; ALTER TABLE runs DROP COLUMN start_network")
         .expect("a table of schema 1");
     database.pragma_update(None, "user_version", 1).expect("schema 1");
-    let stored = || Reader::of_run(run_dir.path()).expect("a reader").game(5).expect("readable").expect("there");
+    let stored =
+        || Reader::of_run(run_dir.path()).expect("a reader").game(GameId::new(5)).expect("readable").expect("there");
     assert_eq!(stored().game, game(5), "read as it is");
     let started = NewGame { start: Some("B:W5,6:BK1".into()), ..game(6) };
     open(run_dir.path()).write(vec![Change::CreateGame(started.clone())]).expect("stored");
     assert_eq!((stored().game, stored().record.plies.len()), (game(5), 3), "what was there is still there");
     let reader = Reader::of_run(run_dir.path()).expect("a reader");
-    let kept = reader.game(6).expect("readable").expect("there");
+    let kept = reader.game(GameId::new(6)).expect("readable").expect("there");
     assert_eq!((&kept.game, &kept.record.start), (&started, &started.start));
 }
 
@@ -123,7 +127,7 @@ fn changes_of_one_submission_are_made_together_or_not_at_all() {
     .into();
     let results: Vec<_> = acks.into_iter().map(learner::store::Ack::wait).collect();
     assert!(matches!(results.as_slice(), [Ok(()), Err(StoreError::Refused { .. }), Ok(())]), "{results:?}");
-    assert_eq!(store.reader().expect("a reader").open_game_ids().expect("readable"), [1, 3]);
+    assert_eq!(store.reader().expect("a reader").open_game_ids().expect("readable"), [1, 3].map(GameId::new));
 }
 
 #[test]
@@ -131,14 +135,15 @@ fn a_promotion_is_one_step_and_the_generation_only_rises() {
     let run_dir = tempfile::tempdir().expect("a directory");
     let store = open(run_dir.path());
     store.write((1..=3).map(|id| Change::AddNetwork(network(id))).collect()).expect("stored");
-    let mut gate_game = NewGame { kind: GameKind::Gate, candidate_id: Some(2), pair_index: Some(0), ..game(9) };
-    gate_game.white_network_id = 2;
+    let mut gate_game =
+        NewGame { kind: GameKind::Gate, candidate_id: Some(network_id(2)), pair_index: Some(0), ..game(9) };
+    gate_game.white_network = network_id(2).into();
     store.write(vec![Change::CreateGame(gate_game)]).expect("stored");
-    store.write(vec![Change::Promote { network_id: 1 }]).expect("the first network reigns");
-    store.write(vec![Change::Promote { network_id: 2 }]).expect("the second follows");
-    store.write(vec![Change::Reject { network_id: 3 }]).expect("the third does not");
+    store.write(vec![Change::Promote { network_id: network_id(1) }]).expect("the first network reigns");
+    store.write(vec![Change::Promote { network_id: network_id(2) }]).expect("the second follows");
+    store.write(vec![Change::Reject { network_id: network_id(3) }]).expect("the third does not");
     // A former best cannot come back, and the failed promotion takes nothing away from the best.
-    for network_id in [1, 2, 3, 4] {
+    for network_id in [1, 2, 3, 4].map(network_id) {
         let error = store.write(vec![Change::Promote { network_id }]).expect_err("no candidate");
         assert!(matches!(error, StoreError::Refused { .. }), "{error}");
     }
@@ -147,10 +152,14 @@ fn a_promotion_is_one_step_and_the_generation_only_rises() {
     let states: Vec<_> = reader.networks().expect("readable").iter().map(|row| (row.state, row.generation)).collect();
     assert_eq!(
         states,
-        [(NetworkState::FormerBest, Some(0)), (NetworkState::Best, Some(1)), (NetworkState::Rejected, None)]
+        [
+            (NetworkState::FormerBest, Some(Generation::new(0))),
+            (NetworkState::Best, Some(Generation::new(1))),
+            (NetworkState::Rejected, None)
+        ]
     );
     assert_eq!(reader.best_network().expect("readable").map(|row| row.network), Some(network(2)));
-    assert_eq!(reader.game(9).expect("readable").map(|game| game.state), Some(GameState::Abandoned));
+    assert_eq!(reader.game(GameId::new(9)).expect("readable").map(|game| game.state), Some(GameState::Abandoned));
     let connection = rusqlite::Connection::open(run_dir.path().join("alveare.db")).expect("opens");
     for sql in [
         "UPDATE networks SET generation = 0 WHERE network_id = 2",
@@ -178,7 +187,7 @@ fn a_full_disk_is_an_error_and_not_the_end() {
     }
     let after = crash_copy(run_dir.path());
     let game_ids = open(after.path()).reader().expect("a reader").open_game_ids().expect("readable");
-    assert_eq!(game_ids, (1..=10).collect::<Vec<u64>>());
+    assert_eq!(game_ids, (1..=10).map(GameId::new).collect::<Vec<_>>());
 }
 
 #[test]
@@ -196,18 +205,18 @@ fn many_threads_share_commits() {
         }
     });
     let game_ids = store.reader().expect("a reader").open_game_ids().expect("readable");
-    assert_eq!(game_ids, (1..=200).collect::<Vec<u64>>());
+    assert_eq!(game_ids, (1..=200).map(GameId::new).collect::<Vec<_>>());
 }
 
 #[test]
 fn iterations_checkpoints_and_metrics_are_kept() {
     let run_dir = tempfile::tempdir().expect("a directory");
     let store = open(run_dir.path());
-    let mut iteration = IterationRow { number: 3, state: "training".into(), ..IterationRow::default() };
+    let mut iteration = IterationRow { state: IterationState::Training, ..IterationRow::new(3, 0) };
     store.write(vec![Change::PutIteration(iteration.clone())]).expect("stored");
     iteration.window_finish_number = Some(256);
     iteration.training_step_end = Some(1000);
-    iteration.is_finished = true;
+    iteration.state = IterationState::Promoted;
     let checkpoint =
         |step| CheckpointRow { training_step: step, file: format!("{step}.ck"), sha256: "ab".into(), iteration: 3 };
     let metric = |value| MetricRow { name: "loss".into(), value, step: 5 };
@@ -229,6 +238,13 @@ fn iterations_checkpoints_and_metrics_are_kept() {
         .query_row("SELECT count(*), count(value) FROM metrics", [], |row| Ok((row.get(0)?, row.get(1)?)))
         .expect("readable");
     assert_eq!(counts, (2, 1));
+    assert_eq!(connection.execute("UPDATE iterations SET state = 'arena'", []).expect("tampered"), 1);
+    let error = reader.last_iteration().expect_err("no such state");
+    assert!(matches!(error, StoreError::UnknownValue { what: "state of an iteration", .. }), "{error:?}");
+    assert_eq!(
+        error.to_string(),
+        "the store holds the state of an iteration \"arena\", which this version does not know"
+    );
 }
 
 #[test]

@@ -6,6 +6,7 @@
 pub mod encoding;
 pub mod game;
 pub mod gate;
+pub mod ids;
 pub mod notation;
 pub mod opening;
 pub mod record;

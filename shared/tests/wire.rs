@@ -6,12 +6,21 @@ use shared::encoding::dama::PolicyCoding;
 use shared::game::catalog::GameSpec;
 use shared::game::dama::DamaRules;
 use shared::game::hive::HiveRules;
+use shared::ids::{GameId, Generation, NetworkId, NetworkRef};
 use shared::record::{PlyRecord, PolicyTarget};
 use shared::search::SearchSettings;
 use shared::wire::{
     EvaluationHeader, LeafBatchBuilder, ReportedPly, WireError, game_spec_from_proto, game_spec_to_proto,
-    ply_from_proto, ply_to_proto, read_evaluations, read_leaf_batch, search_settings_from_proto,
-    search_settings_to_proto, write_evaluations,
+    network_ref_from_wire, network_ref_to_wire, ply_from_proto, ply_to_proto, read_evaluations, read_leaf_batch,
+    search_settings_from_proto, search_settings_to_proto, write_evaluations,
+};
+
+/// The header of an answer whose header is of no interest.
+const HEADER: EvaluationHeader = EvaluationHeader {
+    batch_id: 1,
+    network_id: NetworkId::FIRST,
+    generation: Generation::new(0),
+    uniform_prior_count: 0,
 };
 
 type Leaves = Vec<(Vec<u8>, Vec<u16>)>;
@@ -20,7 +29,7 @@ fn batch_of(leaves: &Leaves, builder: &mut LeafBatchBuilder) -> proto::LeafBatch
     for (packed, indices) in leaves {
         builder.push(packed, indices).expect("leaves of a test are within the limits");
     }
-    builder.finish(7, 3)
+    builder.finish(7, network_ref_from_wire(3))
 }
 
 fn leaves_of(batch: &proto::LeafBatch) -> Result<Leaves, WireError> {
@@ -42,7 +51,7 @@ fn a_leaf_with_60_moves_takes_at_most_400_bytes_both_ways() {
     for leaf_count in [16, 256] {
         let batch = batch_of(&hive_sized_leaves(leaf_count), &mut LeafBatchBuilder::default());
         let priors = vec![1.0 / 60.0; 60 * leaf_count];
-        let answer = write_evaluations(EvaluationHeader::default(), &priors, &vec![0.5; leaf_count]);
+        let answer = write_evaluations(HEADER, &priors, &vec![0.5; leaf_count]);
         let byte_count = batch.encoded_len() + answer.encoded_len();
         assert!(byte_count <= 400 * leaf_count, "{byte_count} bytes for {leaf_count} leaves");
         println!("{leaf_count} leaves: {:.1} bytes a leaf", byte_count as f64 / leaf_count as f64);
@@ -60,7 +69,7 @@ fn the_builder_starts_afresh_after_each_message() {
     }
     builder.push(&[1], &[1]).expect("a small leaf");
     builder.clear();
-    assert_eq!(leaves_of(&builder.finish(1, 1)), Ok(vec![]));
+    assert_eq!(leaves_of(&builder.finish(1, NetworkRef::Best)), Ok(vec![]));
 }
 
 #[test]
@@ -102,7 +111,12 @@ fn batches_that_contradict_themselves_are_refused() {
 
 #[test]
 fn evaluations_come_back_as_sent() {
-    let header = EvaluationHeader { batch_id: 9, network_id: 4, generation: 2, uniform_prior_count: 1 };
+    let header = EvaluationHeader {
+        batch_id: 9,
+        network_id: NetworkId::new(4).expect("not 0"),
+        generation: Generation::new(2),
+        uniform_prior_count: 1,
+    };
     let message = write_evaluations(header, &[0.25, 0.5, 1.0], &[-1.0, 0.125]);
     let (mut priors, mut values) = (vec![9.0], vec![9.0]);
     assert_eq!(read_evaluations(&message, 3, 2, &mut priors, &mut values), Ok(header));
@@ -117,7 +131,7 @@ fn evaluations_that_do_not_fit_or_are_no_numbers_are_refused() {
         assert!(priors.is_empty() && values.is_empty());
         error
     };
-    let write = |priors: &[f32], values: &[f32]| write_evaluations(EvaluationHeader::default(), priors, values);
+    let write = |priors: &[f32], values: &[f32]| write_evaluations(HEADER, priors, values);
     assert!(matches!(read(&write(&[0.5], &[0.0])), WireError::Length { field: "priors", .. }));
     assert!(matches!(read(&write(&[0.5; 2], &[0.0; 2])), WireError::Length { field: "values", .. }));
     for prior in [f32::NAN, f32::INFINITY, -0.5, 2.0] {
@@ -188,13 +202,22 @@ fn search_settings_survive_the_wire_and_are_checked() {
 fn reported_ply() -> impl Strategy<Value = ReportedPly> {
     let target = prop::collection::btree_map(any::<u16>(), 1u32..70_000, 0..80)
         .prop_map(|visits| PolicyTarget::from_visits(visits).ok());
-    (any::<u64>(), any::<u32>(), "[ -~]{0,40}", target, -1.0f32..=1.0, any::<u32>(), any::<u32>()).prop_map(
-        |(game_id, ply, move_text, policy_target, root_value, simulation_count, network_id)| ReportedPly {
-            game_id,
-            ply,
-            record: PlyRecord { move_text, policy_target, root_value, simulation_count, network_id },
-        },
+    (
+        any::<u64>(),
+        any::<u32>(),
+        "[ -~]{0,40}",
+        target,
+        -1.0f32..=1.0,
+        any::<u32>(),
+        any::<u32>().prop_map(NetworkId::new),
     )
+        .prop_map(|(game_id, ply, move_text, policy_target, root_value, simulation_count, network_id)| {
+            ReportedPly {
+                game_id: GameId::new(game_id),
+                ply,
+                record: PlyRecord { move_text, policy_target, root_value, simulation_count, network_id },
+            }
+        })
 }
 
 /// Flips bytes, cuts off or inserts.
@@ -217,6 +240,17 @@ fn mutations() -> impl Strategy<Value = Vec<(u8, u16, u8)>> {
 fn leaves() -> impl Strategy<Value = Leaves> {
     let leaf = (prop::collection::vec(any::<u8>(), 1..100), prop::collection::vec(any::<u16>(), 1..100));
     prop::collection::vec(leaf, 0..12)
+}
+
+#[test]
+fn the_number_0_asks_for_the_best_network_and_answers_for_none() {
+    assert_eq!(network_ref_from_wire(0), NetworkRef::Best);
+    let four = NetworkId::new(4).expect("not 0");
+    assert_eq!([NetworkRef::Best, four.into()].map(network_ref_to_wire), [0, 4]);
+    assert_eq!([NetworkRef::Best, four.into()].map(|network| network.resolve(NetworkId::FIRST).get()), [1, 4]);
+    let nobody = proto::EvaluationBatch { network_id: 0, ..write_evaluations(HEADER, &[1.0], &[0.0]) };
+    let error = read_evaluations(&nobody, 1, 1, &mut vec![], &mut vec![]).expect_err("no network answered");
+    assert_eq!(error.to_string(), "network_id: 0 is no network");
 }
 
 proptest! {
@@ -261,7 +295,7 @@ proptest! {
         values in prop::collection::vec(-1.0f32..=1.0, 1..10),
         mutations in mutations(),
     ) {
-        let message = write_evaluations(EvaluationHeader::default(), &priors, &values);
+        let message = write_evaluations(HEADER, &priors, &values);
         let bytes = mutate(message.encode_to_vec(), &mutations);
         let Ok(message) = proto::EvaluationBatch::decode(&bytes[..]) else { return Ok(()) };
         let (mut read_priors, mut read_values) = (vec![], vec![]);

@@ -7,6 +7,7 @@ use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
 use half::f16;
+use shared::ids::NetworkId;
 use xxhash_rust::xxh3::xxh3_128;
 
 /// Upper bound of what an entry takes in the table, its spare room included.
@@ -27,9 +28,9 @@ impl PositionKey {
         Self(xxh3_128(packed))
     }
 
-    pub(crate) fn under(self, network_id: u32) -> Key {
+    pub(crate) fn under(self, network_id: NetworkId) -> Key {
         // An odd factor keeps different networks apart, in all bits of the key.
-        Key(self.0 ^ u128::from(network_id).wrapping_mul(0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835))
+        Key(self.0 ^ u128::from(network_id.get()).wrapping_mul(0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835))
     }
 }
 
@@ -148,7 +149,7 @@ mod tests {
     use super::*;
 
     fn key(position: u32, network_id: u32) -> Key {
-        PositionKey::new(&position.to_le_bytes()).under(network_id)
+        PositionKey::new(&position.to_le_bytes()).under(NetworkId::new(network_id).unwrap())
     }
 
     #[test]

@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use shared::ids::NetworkId;
 use shared::search::EvaluationError;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
@@ -57,7 +58,7 @@ pub(crate) enum ThreadMessage {
 #[derive(Debug)]
 pub struct Evaluations {
     /// The network that answered.
-    pub network_id: u32,
+    pub network_id: NetworkId,
     /// Priors of the legal moves of all leaves, end to end.
     pub priors: Vec<f32>,
     /// Value of each leaf from its side to move.

@@ -144,7 +144,7 @@ impl<E: Encoding> GameThread<E> {
                 }
                 Step::Failed(failure) => {
                     dropped_count += 1;
-                    warn!(game_id = game.lease.game_id, reason = %failure, "game dropped");
+                    warn!(game_id = game.lease.game_id.get(), reason = %failure, "game dropped");
                     count(&counters.dropped_game_count, 1);
                 }
             }

@@ -5,10 +5,12 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
+use shared::ids::GameId;
+
 /// The lease of a game that this process plays.
 #[derive(Debug)]
 pub(crate) struct HeldLease {
-    pub(crate) game_id: u64,
+    pub(crate) game_id: GameId,
     is_lost: AtomicBool,
 }
 
@@ -26,11 +28,11 @@ impl HeldLease {
 
 /// All leases that the process holds.
 #[derive(Debug, Default)]
-pub(crate) struct HeldLeases(Mutex<HashMap<u64, Weak<HeldLease>>>);
+pub(crate) struct HeldLeases(Mutex<HashMap<GameId, Weak<HeldLease>>>);
 
 impl HeldLeases {
     /// Takes a lease; `None` if it is held already.
-    pub(crate) fn hold(&self, game_id: u64) -> Option<Arc<HeldLease>> {
+    pub(crate) fn hold(&self, game_id: GameId) -> Option<Arc<HeldLease>> {
         let mut leases = self.lock();
         if leases.get(&game_id).and_then(Weak::upgrade).is_some_and(|lease| !lease.is_lost()) {
             return None;
@@ -41,21 +43,21 @@ impl HeldLeases {
     }
 
     /// Returns the ids of the held games in ascending order, and forgets those that are done.
-    pub(crate) fn game_ids(&self) -> Vec<u64> {
+    pub(crate) fn game_ids(&self) -> Vec<GameId> {
         let mut leases = self.lock();
         leases.retain(|_, lease| lease.strong_count() > 0);
         let held = leases.values().filter_map(Weak::upgrade).filter(|lease| !lease.is_lost());
-        let mut game_ids: Vec<u64> = held.map(|lease| lease.game_id).collect();
+        let mut game_ids: Vec<GameId> = held.map(|lease| lease.game_id).collect();
         game_ids.sort_unstable();
         game_ids
     }
 
     /// Gives a game up. Returns whether its lease was held.
-    pub(crate) fn mark_lost(&self, game_id: u64) -> bool {
+    pub(crate) fn mark_lost(&self, game_id: GameId) -> bool {
         self.lock().get(&game_id).and_then(Weak::upgrade).is_some_and(|lease| lease.mark_lost())
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<u64, Weak<HeldLease>>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<GameId, Weak<HeldLease>>> {
         // Each change is one call on the map: a panic elsewhere leaves it consistent.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -68,15 +70,16 @@ mod tests {
     #[test]
     fn a_lease_is_held_once_until_the_game_is_done_or_lost() {
         let leases = HeldLeases::default();
-        let first = leases.hold(1).unwrap();
-        let second = leases.hold(2).unwrap();
-        assert!(leases.hold(1).is_none());
-        assert_eq!(leases.game_ids(), [1, 2]);
+        let [one, two] = [1, 2].map(GameId::new);
+        let first = leases.hold(one).unwrap();
+        let second = leases.hold(two).unwrap();
+        assert!(leases.hold(one).is_none());
+        assert_eq!(leases.game_ids(), [one, two]);
         drop(first);
-        assert_eq!(leases.game_ids(), [2]);
-        assert!(leases.mark_lost(2) && second.is_lost());
-        assert!(!leases.mark_lost(2), "already lost");
+        assert_eq!(leases.game_ids(), [two]);
+        assert!(leases.mark_lost(two) && second.is_lost());
+        assert!(!leases.mark_lost(two), "already lost");
         assert!(leases.game_ids().is_empty());
-        assert!(leases.hold(2).is_some(), "a lost game may come again");
+        assert!(leases.hold(two).is_some(), "a lost game may come again");
     }
 }

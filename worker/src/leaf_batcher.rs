@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use shared::encoding::{Encoding, Mv, Pos};
 use shared::game::Value;
+use shared::ids::{NetworkId, NetworkRef};
 use shared::search::{Added, EvaluationError, LeafAnswers};
 use shared::wire::LeafBatchBuilder;
 
@@ -48,7 +49,7 @@ pub(crate) struct BatchedLeaf {
 pub(crate) struct SentBatch {
     pub(crate) batch_id: u64,
     pub(crate) leaves: Vec<BatchedLeaf>,
-    requested_network_id: u32,
+    network: NetworkRef,
 }
 
 impl SentBatch {
@@ -65,7 +66,7 @@ impl SentBatch {
 /// A batch that is being collected.
 #[derive(Debug, Default)]
 struct OpenBatch {
-    network_id: u32,
+    network: NetworkRef,
     builder: LeafBatchBuilder,
     leaves: Vec<BatchedLeaf>,
 }
@@ -77,7 +78,7 @@ pub(crate) struct LeafBatcher<E: Encoding> {
     pub(crate) state: Arc<WorkerState>,
     pub(crate) senders: TaskSenders,
     /// The best network, as of the last answer.
-    pub(crate) best_network_id: u32,
+    pub(crate) best_network_id: NetworkId,
     batch_leaves_max: usize,
     cache: Cache,
     open: Vec<OpenBatch>,
@@ -95,7 +96,7 @@ pub(crate) struct LeafBatcherSettings {
     pub(crate) thread: usize,
     pub(crate) cache_bytes: usize,
     pub(crate) batch_leaves_max: usize,
-    pub(crate) best_network_id: u32,
+    pub(crate) best_network_id: NetworkId,
 }
 
 impl<E: Encoding> LeafBatcher<E> {
@@ -130,7 +131,7 @@ impl<E: Encoding> LeafBatcher<E> {
     /// [`AddLeafError::Evaluation`] if the leaf is too large to be sent, [`AddLeafError::Stopping`] if the process is stopping.
     pub(crate) fn add_leaf(
         &mut self,
-        network_id: u32,
+        network: NetworkRef,
         (position, moves): (&Pos<E>, &[Mv<E>]),
         origin: LeafOrigin,
         priors: &mut [f32],
@@ -139,13 +140,13 @@ impl<E: Encoding> LeafBatcher<E> {
         self.encoding.pack(position, &mut self.packed);
         let key = PositionKey::new(&self.packed);
         self.lookup_count += 1;
-        if let Some(value) = self.cache.get(key.under(self.resolve(network_id)), priors) {
+        if let Some(value) = self.cache.get(key.under(self.resolve(network)), priors) {
             self.hit_count += 1;
             return Ok(Added::Answered(Value::new(value)));
         }
         self.policy_indices.clear();
         self.encoding.policy_indices(position, moves, &mut self.policy_indices);
-        let index = self.open_batch(network_id).map_err(AddLeafError::Stopping)?;
+        let index = self.open_batch(network).map_err(AddLeafError::Stopping)?;
         let batch = &mut self.open[index];
         batch
             .builder
@@ -155,9 +156,9 @@ impl<E: Encoding> LeafBatcher<E> {
         Ok(Added::Enqueued)
     }
 
-    /// Returns the id of the network that is asked: 0 stands for the best one.
-    pub(crate) fn resolve(&self, network_id: u32) -> u32 {
-        if network_id == 0 { self.best_network_id } else { network_id }
+    /// Returns the id of the network that is asked.
+    pub(crate) fn resolve(&self, network: NetworkRef) -> NetworkId {
+        network.resolve(self.best_network_id)
     }
 
     /// Sends the collected batches, updates the counters, and returns all batches sent since the last call.
@@ -178,7 +179,7 @@ impl<E: Encoding> LeafBatcher<E> {
 
     /// Puts the answer to a batch into the cache, and notes the best network.
     pub(crate) fn cache_answer(&mut self, batch: &SentBatch, evaluations: &Evaluations) {
-        if batch.requested_network_id == 0 {
+        if batch.network == NetworkRef::Best {
             self.best_network_id = evaluations.network_id;
         }
         for (leaf, (priors, value)) in batch.answered(evaluations) {
@@ -187,11 +188,11 @@ impl<E: Encoding> LeafBatcher<E> {
     }
 
     /// Returns the batch for a network, with room for one more leaf.
-    fn open_batch(&mut self, network_id: u32) -> Result<usize, Stopping> {
-        let found = self.open.iter().position(|batch| batch.network_id == network_id);
+    fn open_batch(&mut self, network: NetworkRef) -> Result<usize, Stopping> {
+        let found = self.open.iter().position(|batch| batch.network == network);
         let index = found.unwrap_or(self.open.len());
         if found.is_none() {
-            self.open.push(OpenBatch { network_id, ..OpenBatch::default() });
+            self.open.push(OpenBatch { network, ..OpenBatch::default() });
         }
         if self.open[index].builder.len() >= self.batch_leaves_max {
             self.send(index)?;
@@ -210,8 +211,8 @@ impl<E: Encoding> LeafBatcher<E> {
         let leaves = std::mem::take(&mut batch.leaves);
         count(&self.state.counters.batch_count, 1);
         count(&self.state.counters.evaluation_count, leaves.len() as u64);
-        let message = batch.builder.finish(batch_id, batch.network_id);
-        self.sent.push(SentBatch { batch_id, leaves, requested_network_id: batch.network_id });
+        let message = batch.builder.finish(batch_id, batch.network);
+        self.sent.push(SentBatch { batch_id, leaves, network: batch.network });
         self.senders.batches.blocking_send(BatchRequest { thread: self.thread, batch: message }).map_err(|_| Stopping)
     }
 }

@@ -8,8 +8,9 @@ use proto::{JoinReply, JoinRequest, WorkerKind};
 use runtime::auth::ClientAuth;
 use runtime::exit::one_line;
 use runtime::limits::MESSAGE_BYTES_MAX;
+use shared::ids::NetworkId;
 use shared::setting::SettingError;
-use shared::wire::{LEARNER_STOPPING, WireError};
+use shared::wire::{LEARNER_STOPPING, WireError, network_id_from_wire};
 use tonic::service::interceptor::InterceptedService;
 use tonic::transport::Channel;
 use tonic::{Code, Status};
@@ -64,6 +65,8 @@ pub(crate) enum LearnerSessionError {
     StreamClosed,
     #[error("{LEARNER_STOPPING}")]
     LearnerStopping,
+    #[error("join: unusable answer")]
+    UnusableJoin(#[source] WireError),
     #[error("evaluate leaves: an answer to batch {0}, which was not sent")]
     UnknownBatch(u64),
     #[error("evaluate leaves: unusable answer")]
@@ -98,6 +101,8 @@ pub(crate) struct LearnerConnection {
     pub(crate) inference: InferenceClient<AuthChannel>,
     pub(crate) worker_id: String,
     pub(crate) join: JoinReply,
+    /// The best network at that time.
+    pub(crate) best_network_id: NetworkId,
 }
 
 /// The name and kind under which this process joins.
@@ -218,7 +223,9 @@ pub(crate) async fn join_once(
         program_version: env!("CARGO_PKG_VERSION").into(),
     };
     let join = with_deadline("join", settings, workers.join(request)).await?;
-    Ok(LearnerConnection { workers, inference, worker_id: identity.worker_id.clone(), join })
+    let best_network_id =
+        network_id_from_wire("best_network_id", join.best_network_id).map_err(LearnerSessionError::UnusableJoin)?;
+    Ok(LearnerConnection { workers, inference, worker_id: identity.worker_id.clone(), join, best_network_id })
 }
 
 /// Returns whether joining again would be refused again.

@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use shared::encoding::{Encoding, Mv, Pos};
 use shared::game::{Game, MoveError, StartError, Value};
+use shared::ids::NetworkRef;
 use shared::record::{PlyRecord, PolicyTarget};
 use shared::search::{Added, EvaluationError, LeafId, LeafSource, Request, Search, SearchError};
 use shared::seed::mix_seed;
-use shared::wire::{ReportedPly, WireError, ply_to_proto, search_settings_from_proto};
+use shared::wire::{ReportedPly, WireError, network_ref_from_wire, ply_to_proto, search_settings_from_proto};
 
 use crate::channels::PlyReport;
 use crate::counters::count;
@@ -74,7 +75,7 @@ pub(crate) struct LeasedGame<E: Encoding> {
     pub(crate) lease: Arc<HeldLease>,
     /// One tree for both sides, or one for each if their networks differ: a tree holds evaluations of one network.
     searches: Vec<Search<E::Game>>,
-    network_ids: [u32; 2],
+    networks: [NetworkRef; 2],
     makes_targets: bool,
     /// Plies played so far; says nothing about the side to move, since a start position may have Black to move.
     ply_count: u32,
@@ -98,15 +99,15 @@ impl<E: Encoding> LeasedGame<E> {
         let game = encoding.game();
         let position = position_after(game, &lease.start_position, &lease.moves)?;
         let ply_count = lease.moves.len() as u32;
-        let network_ids = [lease.white_network_id, lease.black_network_id];
-        let tree_count = if network_ids[0] == network_ids[1] { 1 } else { 2 };
+        let networks = [lease.white_network_id, lease.black_network_id].map(network_ref_from_wire);
+        let tree_count = if networks[0] == networks[1] { 1 } else { 2 };
         let search = |tree: u64| {
             let seed = mix_seed(lease.seed, u64::from(ply_count) << 1 | tree);
             Search::new(game.clone(), position.clone(), settings.clone(), seed)
         };
         let searches = (0..tree_count).map(search).collect::<Result<_, _>>()?;
         let (awaited, priors) = (vec![], vec![]);
-        Ok(Self { lease: held, searches, network_ids, makes_targets, ply_count, awaited, priors, failure: None })
+        Ok(Self { lease: held, searches, networks, makes_targets, ply_count, awaited, priors, failure: None })
     }
 
     /// Searches and plays until leaves wait for evaluations, or the turn is over.
@@ -187,7 +188,7 @@ impl<E: Encoding> LeasedGame<E> {
         let (priors_start, move_count) = (self.priors.len(), moves.len());
         self.priors.resize(priors_start + move_count, 0.0);
         let priors = &mut self.priors[priors_start..];
-        let value = match batcher.add_leaf(self.network_ids[side.index()], (position, moves), origin, priors)? {
+        let value = match batcher.add_leaf(self.networks[side.index()], (position, moves), origin, priors)? {
             Added::Answered(value) => Some(value),
             Added::Enqueued => None,
         };
@@ -227,7 +228,7 @@ impl<E: Encoding> LeasedGame<E> {
                 policy_target: if self.makes_targets { policy_target(&batcher.encoding, search) } else { None },
                 root_value: search.root_value().get(),
                 simulation_count: search.simulation_count(),
-                network_id: batcher.resolve(self.network_ids[side.index()]),
+                network_id: Some(batcher.resolve(self.networks[side.index()])),
             },
         };
         self.ply_count += 1;

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use proto::{Lease, LeaseGamesReply, LeaseGamesRequest};
+use shared::ids::GameId;
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep_until};
@@ -131,7 +132,7 @@ impl Leasing {
 
     /// Gives a game to the thread with the most requests.
     fn assign(&mut self, lease: Lease) {
-        let Some(held) = self.state.held_leases.hold(lease.game_id) else {
+        let Some(held) = self.state.held_leases.hold(GameId::new(lease.game_id)) else {
             warn!(game_id = lease.game_id, "leased again while still held");
             self.wait_at_least(FAILURE_PAUSE);
             return;

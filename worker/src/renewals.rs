@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use proto::RenewLeasesRequest;
+use shared::ids::GameId;
 use tracing::info;
 
 use crate::channels::WorkerState;
@@ -37,10 +38,11 @@ pub(crate) async fn renew(
     settings: &WorkerSettings,
 ) -> Result<(), LearnerSessionError> {
     for game_ids in state.held_leases.game_ids().chunks(GAME_COUNT_MAX) {
-        let request = RenewLeasesRequest { worker_id: connection.worker_id.clone(), game_ids: game_ids.to_vec() };
+        let game_ids = game_ids.iter().map(|game_id| game_id.get()).collect();
+        let request = RenewLeasesRequest { worker_id: connection.worker_id.clone(), game_ids };
         let reply = with_deadline("renew leases", settings, connection.workers.clone().renew_leases(request)).await?;
         for game_id in reply.lost_game_ids {
-            if state.held_leases.mark_lost(game_id) {
+            if state.held_leases.mark_lost(GameId::new(game_id)) {
                 info!(game_id, "lease lost");
             }
         }

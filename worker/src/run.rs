@@ -245,7 +245,7 @@ impl GameVisitor for Starter<'_> {
                 thread,
                 cache_bytes: self.settings.cache_bytes_per_thread,
                 batch_leaves_max: (join.batch_leaves_max as usize).clamp(1, BATCH_LEAF_COUNT_MAX),
-                best_network_id: join.best_network_id,
+                best_network_id: self.connection.best_network_id,
             };
             let batcher =
                 LeafBatcher::new(encoding.clone(), batcher_settings, self.state.clone(), self.senders.clone());

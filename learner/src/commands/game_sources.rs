@@ -14,6 +14,7 @@ use shared::encoding::Encoding;
 use shared::encoding::hive::HiveEncoding;
 use shared::game::Outcome;
 use shared::game::catalog::{GameSpec, GameVisitor};
+use shared::ids::GameId;
 use shared::notation::PlayedGame;
 use shared::record::{ReplayError, Sample, replay};
 
@@ -213,11 +214,11 @@ enum UnreadableGame {
     #[error("{0}")]
     Damaged(String),
     #[error("game {game_id}")]
-    Replay { game_id: u64, source: ReplayError },
+    Replay { game_id: GameId, source: ReplayError },
 }
 
 /// Reads a game from the store; the inner error says why it is left out.
-fn stored(reader: &Reader, game_id: u64) -> anyhow::Result<Option<Result<StoredGame, UnreadableGame>>> {
+fn stored(reader: &Reader, game_id: GameId) -> anyhow::Result<Option<Result<StoredGame, UnreadableGame>>> {
     match reader.game(game_id) {
         Ok(game) => Ok(game.map(Ok)),
         Err(StoreError::Damaged { what }) => Ok(Some(Err(UnreadableGame::Damaged(what)))),

@@ -1,11 +1,12 @@
 //! Gates: the games in which a candidate meets the best network, in pairs with swapped colours.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::HashSet;
 use std::sync::MutexGuard;
 
 use shared::encoding::Encoding;
 use shared::game::{Outcome, Side};
 use shared::gate::{GateScore, GateSettings, Verdict, verdict};
+use shared::ids::NetworkId;
 use shared::record::PlyRecord;
 use shared::search::SearchSettings;
 
@@ -18,9 +19,9 @@ use crate::store::{Change, GameKind, GameState, NewGame, StoredGame};
 #[derive(Debug, Clone, PartialEq)]
 pub struct GatePlan {
     /// The candidate.
-    pub candidate_id: u32,
+    pub candidate_id: NetworkId,
     /// The best network.
-    pub best_id: u32,
+    pub best_id: NetworkId,
     /// The iteration that made the candidate.
     pub iteration: u32,
     /// Games and score needed.
@@ -35,7 +36,7 @@ pub struct GatePlan {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct GateReport {
     /// The candidate.
-    pub candidate_id: u32,
+    pub candidate_id: NetworkId,
     /// Games and score needed.
     pub settings: GateSettings,
     /// Finished games, from the candidate's view.
@@ -62,7 +63,7 @@ pub(super) struct Gate {
 impl Gate {
     /// Counts a finished game.
     pub(super) fn count(&mut self, game: &NewGame, outcome: Outcome, moves_hash: u64) {
-        let is_white = game.white_network_id == self.plan.candidate_id;
+        let is_white = game.white_network == self.plan.candidate_id.into();
         let candidate = if is_white { Side::White } else { Side::Black };
         match outcome {
             Outcome::Draw => self.score.draws += 1,
@@ -99,7 +100,7 @@ impl<E: Encoding> GameRegistry<E> {
     pub fn begin_gate(&self, plan: &GatePlan) -> Result<GateReport, RegistryError> {
         plan.settings.check()?;
         let pair_count = plan.settings.game_count / 2;
-        let seed = mix_seed(self.run_seed ^ 0x6761_7465, u64::from(plan.candidate_id));
+        let seed = mix_seed(self.run_seed ^ 0x6761_7465, u64::from(plan.candidate_id.get()));
         let (openings, distinct) = random_openings(&self.encoding, pair_count, plan.opening_plies, seed);
         if distinct < pair_count {
             tracing::warn!(
@@ -133,25 +134,26 @@ impl<E: Encoding> GameRegistry<E> {
     ///
     /// # Errors
     /// [`RegistryError::UnknownGate`] if it was not begun, or is closed.
-    pub fn gate_report(&self, candidate_id: u32) -> Result<GateReport, RegistryError> {
+    pub fn gate_report(&self, candidate_id: NetworkId) -> Result<GateReport, RegistryError> {
         let inner = self.lock();
         inner.gates.get(&candidate_id).map(Gate::report).ok_or(RegistryError::UnknownGate(candidate_id))
     }
 
     /// Forgets a gate whose verdict is in the store ([`Change::Promote`], [`Change::Reject`]), with its open games.
-    pub fn close_gate(&self, candidate_id: u32) {
+    pub fn close_gate(&self, candidate_id: NetworkId) {
         let mut inner = self.lock_gate(candidate_id);
         inner.gates.remove(&candidate_id);
-        inner.games.retain(|_, game| game.game.candidate_id != Some(candidate_id));
+        for game_id in inner.games.ids_of_gate(candidate_id) {
+            inner.games.remove(game_id);
+        }
         self.settle(&mut inner);
     }
 
     /// Locks the registry at a moment when no game of the gate is on its way to the disk: memory and store agree.
-    fn lock_gate(&self, candidate_id: u32) -> MutexGuard<'_, Inner<E>> {
+    fn lock_gate(&self, candidate_id: NetworkId) -> MutexGuard<'_, Inner<E>> {
         let inner = self.lock();
-        let is_of_gate = |game: &&OpenGame<E>| game.game.candidate_id == Some(candidate_id);
-        let game_ids: BTreeSet<u64> = inner.games.values().filter(is_of_gate).map(|game| game.game.game_id).collect();
-        self.wait_until_written(inner, |game_id| game_ids.contains(&game_id))
+        let game_ids = inner.games.ids_of_gate(candidate_id);
+        self.wait_until_written(inner, game_ids)
     }
 
     /// Returns the games of the gate that are not there: all of a new gate, none of one that goes on.
@@ -170,20 +172,19 @@ impl<E: Encoding> GameRegistry<E> {
                 if present.contains(&(pair_index, is_candidate_white)) {
                     continue;
                 }
-                inner.last_game_id += 1;
                 let [white, black] = if is_candidate_white {
                     [plan.candidate_id, plan.best_id]
                 } else {
                     [plan.best_id, plan.candidate_id]
                 };
                 missing.push(NewGame {
-                    game_id: inner.last_game_id,
+                    game_id: inner.new_game_id(),
                     kind: GameKind::Gate,
                     iteration: plan.iteration,
                     pair_index: Some(pair_index),
                     candidate_id: Some(plan.candidate_id),
-                    white_network_id: white,
-                    black_network_id: black,
+                    white_network: white.into(),
+                    black_network: black.into(),
                     seed: mix_seed(seed, u64::from(pair_index) * 2 + u64::from(is_candidate_white)),
                     settings: settings.clone(),
                     start: None,
@@ -199,9 +200,8 @@ impl<E: Encoding> GameRegistry<E> {
         let opening = game.opening.iter();
         let plies =
             opening.map(|move_text| PlyRecord { move_text: move_text.clone(), ..PlyRecord::default() }).collect();
-        let game_id = game.game_id;
-        let open = OpenGame::new(&self.encoding, game, search, plies).expect("an opening of legal moves replays");
-        inner.games.insert(game_id, open);
+        let open = OpenGame::stored(&self.encoding, game, search, plies).expect("an opening of legal moves replays");
+        inner.games.insert(open);
     }
 }
 
@@ -210,7 +210,7 @@ fn count_stored(gate: &mut Gate, stored: &[StoredGame]) -> HashSet<(u32, bool)> 
     let mut present = HashSet::new();
     for stored in stored.iter().filter(|stored| stored.state != GameState::Quarantined) {
         let Some(pair_index) = stored.game.pair_index else { continue };
-        let is_new = present.insert((pair_index, stored.game.white_network_id == gate.plan.candidate_id));
+        let is_new = present.insert((pair_index, stored.game.white_network == gate.plan.candidate_id.into()));
         if let (true, Some(result), Some(moves_hash)) = (is_new, stored.result, stored.moves_hash) {
             gate.count(&stored.game, result.outcome, moves_hash);
         }

@@ -1,14 +1,15 @@
 //! Leases: who plays what, for how long.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::time::Instant;
 
 use shared::encoding::Encoding;
 use shared::game::Game;
+use shared::ids::{GameId, NetworkId, NetworkRef};
 use shared::search::SearchSettings;
 
 use super::gate::Gate;
-use super::open_game::{Claim, Holding, OpenGame};
+use super::open_game::{Claim, LeaseState, OpenGame};
 use super::registry::Inner;
 use super::{GameRegistry, RegistryError, mix_seed};
 use crate::store::{Change, GameKind, NewGame};
@@ -20,13 +21,13 @@ const WORKER_ID_BYTES_MAX: usize = 128;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Lease {
     /// The game.
-    pub game_id: u64,
+    pub game_id: GameId,
     /// What it is played for.
     pub kind: GameKind,
-    /// Network of White; 0 is the best at the time of each leaf.
-    pub white_network_id: u32,
-    /// Network of Black; 0 is the best at the time of each leaf.
-    pub black_network_id: u32,
+    /// Network of White.
+    pub white_network: NetworkRef,
+    /// Network of Black.
+    pub black_network: NetworkRef,
     /// Seed of the search.
     pub seed: u64,
     /// How it is searched.
@@ -69,7 +70,7 @@ impl<E: Encoding> GameRegistry<E> {
         if new_games.is_empty() {
             return Ok(answer);
         }
-        let game_ids: Vec<u64> = new_games.iter().map(|(game, _)| game.game_id).collect();
+        let game_ids: Vec<GameId> = new_games.iter().map(|(game, _)| game.game_id).collect();
         for (new_game, search) in &new_games {
             answer.leases.push(self.insert_leased(&mut inner, new_game.clone(), search.clone(), worker_id, now));
         }
@@ -85,13 +86,13 @@ impl<E: Encoding> GameRegistry<E> {
     ///
     /// # Errors
     /// [`RegistryError`] for an improper name.
-    pub fn renew(&self, worker_id: &str, game_ids: &[u64], now: Instant) -> Result<Vec<u64>, RegistryError> {
+    pub fn renew(&self, worker_id: &str, game_ids: &[GameId], now: Instant) -> Result<Vec<GameId>, RegistryError> {
         check_worker_id(worker_id)?;
         let until = now + self.limits.lease;
         let mut inner = self.lock();
         let Inner { games, gates, .. } = &mut *inner;
-        let mut is_lost = |game_id: &u64| {
-            let game = games.get_mut(game_id).filter(|game| !is_decided(gates, &game.game));
+        let mut is_lost = |game_id: &GameId| {
+            let game = games.get_mut(*game_id).filter(|game| !is_decided(gates, &game.game));
             game.is_none_or(|game| game.claim(worker_id, until) == Claim::Lost)
         };
         Ok(game_ids.iter().copied().filter(|game_id| is_lost(game_id)).collect())
@@ -99,9 +100,9 @@ impl<E: Encoding> GameRegistry<E> {
 
     /// Gives back all games of a worker that leaves.
     pub fn release(&self, worker_id: &str) {
-        for game in self.lock().games.values_mut() {
-            if matches!(&game.holding, Holding::Held { worker_id: holder, .. } if holder == worker_id) {
-                game.holding = Holding::Free;
+        for game in self.lock().games.iter_mut() {
+            if matches!(&game.lease, LeaseState::Held { worker_id: holder, .. } if holder == worker_id) {
+                game.lease = LeaseState::Free;
             }
         }
     }
@@ -119,14 +120,18 @@ impl<E: Encoding> GameRegistry<E> {
         let Inner { games, gates, progress, .. } = inner;
         let is_wanted =
             |game: &OpenGame<E>| game.game.kind == kind && game.is_available(now) && !is_on_hold(gates, game);
-        let wanted = games.values_mut().filter(|game| is_wanted(game)).take(count);
+        let wanted = games.iter_mut().filter(|game| is_wanted(game)).take(count);
         wanted
             .map(|game| {
-                if matches!(game.holding, Holding::Held { .. }) {
+                if matches!(game.lease, LeaseState::Held { .. }) {
                     progress.counters.expired_lease_count += 1;
-                    tracing::info!(game_id = game.game.game_id, worker_id, "lease ran out, another worker goes on");
+                    tracing::info!(
+                        game_id = game.game.game_id.get(),
+                        worker_id,
+                        "lease ran out, another worker goes on"
+                    );
                 }
-                game.holding = Holding::Held { worker_id: worker_id.to_owned(), until };
+                game.lease = LeaseState::Held { worker_id: worker_id.to_owned(), until };
                 lease_of(game)
             })
             .collect()
@@ -135,14 +140,12 @@ impl<E: Encoding> GameRegistry<E> {
     /// Makes up to `count` new self-play games, as far as plan and limit allow, and says how each is searched.
     fn new_self_play_games(&self, inner: &mut Inner<E>, count: usize) -> Vec<(NewGame, SearchSettings)> {
         let Some(plan) = inner.self_play.clone() else { return Vec::new() };
-        let open_count = inner.games.values().filter(|game| game.game.kind == GameKind::SelfPlay).count();
+        let open_count = inner.games.count(GameKind::SelfPlay);
         let planned = plan.game_count_max.map_or(u64::MAX, |max| max.saturating_sub(inner.planned_game_count));
         let count = (count as u64).min(planned).min(self.limits.open_games_max.saturating_sub(open_count) as u64);
-        let first = inner.last_game_id + 1;
-        inner.last_game_id += count;
         inner.planned_game_count += count;
-        let new_game = |game_id| {
-            let seed = mix_seed(self.run_seed, game_id);
+        let new_game = |game_id: GameId| {
+            let seed = mix_seed(self.run_seed, game_id.get());
             let start = start_of(self.encoding.game(), seed, plan.endgame_share);
             let search = plan.search_from(start.as_deref());
             let settings = serde_json::to_string(&search).expect("plain numbers can be written as JSON");
@@ -152,8 +155,8 @@ impl<E: Encoding> GameRegistry<E> {
                 iteration: plan.iteration,
                 pair_index: None,
                 candidate_id: None,
-                white_network_id: 0,
-                black_network_id: 0,
+                white_network: NetworkRef::Best,
+                black_network: NetworkRef::Best,
                 seed,
                 settings,
                 start,
@@ -161,7 +164,7 @@ impl<E: Encoding> GameRegistry<E> {
             };
             (game, search)
         };
-        (first..first + count).map(new_game).collect()
+        (0..count).map(|_| new_game(inner.new_game_id())).collect()
     }
 
     /// Puts a new game among the open ones, leased, while it is on its way to the disk.
@@ -173,25 +176,24 @@ impl<E: Encoding> GameRegistry<E> {
         worker_id: &str,
         now: Instant,
     ) -> Lease {
-        let mut game =
-            OpenGame::new(&self.encoding, new_game, search, Vec::new()).expect("the game itself drew its start");
-        game.holding = Holding::Held { worker_id: worker_id.to_owned(), until: now + self.limits.lease };
-        game.is_writing = true;
+        let mut game = OpenGame::creating(&self.encoding, new_game, search).expect("the game itself drew its start");
+        game.lease = LeaseState::Held { worker_id: worker_id.to_owned(), until: now + self.limits.lease };
         let lease = lease_of(&game);
-        inner.games.insert(lease.game_id, game);
+        inner.games.insert(game);
         lease
     }
 
     /// Ends the creation of games: they stay if they are on disk.
-    fn end_creation(&self, game_ids: &[u64], is_stored: bool) {
+    fn end_creation(&self, game_ids: &[GameId], is_stored: bool) {
         let mut inner = self.lock();
-        let game_ids: BTreeSet<u64> = game_ids.iter().copied().collect();
-        if is_stored {
-            for game in inner.games.values_mut().filter(|game| game_ids.contains(&game.game.game_id)) {
-                game.is_writing = false;
+        for game_id in game_ids {
+            if !is_stored {
+                inner.games.remove(*game_id);
+            } else if let Some(game) = inner.games.get_mut(*game_id) {
+                game.end_write(&self.encoding, true);
             }
-        } else {
-            inner.games.retain(|game_id, _| !game_ids.contains(game_id));
+        }
+        if !is_stored {
             inner.planned_game_count = inner.planned_game_count.saturating_sub(game_ids.len() as u64);
             inner.progress.counters.failed_write_count += 1;
         }
@@ -212,13 +214,13 @@ fn start_of<G: Game>(game: &G, seed: u64, endgame_share: f64) -> Option<String> 
 }
 
 /// Returns whether the game belongs to a gate that needs no more games.
-pub(super) fn is_decided(gates: &BTreeMap<u32, Gate>, game: &NewGame) -> bool {
+pub(super) fn is_decided(gates: &BTreeMap<NetworkId, Gate>, game: &NewGame) -> bool {
     let gate = game.candidate_id.and_then(|candidate_id| gates.get(&candidate_id));
     gate.is_some_and(|gate| gate.verdict().is_some())
 }
 
 /// Returns whether the game is a gate game that is not to be played: its gate is decided, or not begun yet.
-fn is_on_hold<E: Encoding>(gates: &BTreeMap<u32, Gate>, game: &OpenGame<E>) -> bool {
+fn is_on_hold<E: Encoding>(gates: &BTreeMap<NetworkId, Gate>, game: &OpenGame<E>) -> bool {
     game.game
         .candidate_id
         .is_some_and(|candidate_id| gates.get(&candidate_id).is_none_or(|gate| gate.verdict().is_some()))
@@ -237,12 +239,12 @@ fn lease_of<E: Encoding>(game: &OpenGame<E>) -> Lease {
     Lease {
         game_id: game.game.game_id,
         kind: game.game.kind,
-        white_network_id: game.game.white_network_id,
-        black_network_id: game.game.black_network_id,
+        white_network: game.game.white_network,
+        black_network: game.game.black_network,
         seed: game.game.seed,
         search: game.search.clone(),
         start: game.game.start.clone(),
-        moves: game.plies.iter().map(|ply| ply.move_text.clone()).collect(),
+        moves: game.plies().iter().map(|ply| ply.move_text.clone()).collect(),
         opening_ply_count: game.game.opening.len() as u32,
     }
 }

@@ -6,6 +6,7 @@
 mod gate;
 mod lease;
 mod open_game;
+mod open_games;
 mod progress;
 mod registry;
 mod report;

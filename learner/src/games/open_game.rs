@@ -1,4 +1,4 @@
-//! A game that goes on, and who plays it.
+//! A game that goes on: its plies, who plays it, and what of it is on disk.
 
 use std::time::Instant;
 
@@ -15,21 +15,32 @@ pub(super) const OPENING_COMPARED_PLIES: u32 = 6;
 
 /// Who plays the game.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Holding {
-    /// Nobody has claimed it since the learner started: the worker that goes on with it is taken to hold it.
+pub(super) enum LeaseState {
+    /// Nobody has claimed it since the learner started: the first worker that goes on with it holds it.
     Unclaimed,
     /// A worker, until its lease runs out; it may renew it as long as nobody else has taken the game.
     Held { worker_id: String, until: Instant },
-    /// It was given back, or taken away: it goes to whoever asks for a lease.
+    /// It was given back or taken away: the next worker that asks for a lease gets it.
     Free,
+}
+
+/// What of the game is on disk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum DiskState {
+    /// All of it.
+    Stored,
+    /// Nothing yet: its creation is being written.
+    Creating,
+    /// The first `stored_ply_count` plies: the others, and perhaps the end of the game, are being written.
+    Writing { stored_ply_count: usize },
 }
 
 /// Whether a worker may go on with a game.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Claim {
-    /// The game is its.
+    /// The worker holds the game.
     Held,
-    /// The game is another's, or nobody's.
+    /// Another worker holds the game, or nobody.
     Lost,
 }
 
@@ -38,20 +49,18 @@ pub(super) struct OpenGame<E: Encoding> {
     pub game: NewGame,
     pub search: SearchSettings,
     pub state: ReplayState<E>,
-    /// All plies, the opening included. Those from `committed` on are on their way to the disk.
-    pub plies: Vec<PlyRecord>,
-    pub committed: usize,
-    pub holding: Holding,
-    /// A write of this game is under way: nobody else touches it.
-    pub is_writing: bool,
-    /// It has ended, and only the disk's answer is awaited.
-    pub is_closing: bool,
+    pub lease: LeaseState,
+    plies: Vec<PlyRecord>,
+    disk: DiskState,
     opening_hash: u64,
 }
 
 impl<E: Encoding> OpenGame<E> {
-    /// Makes the game from its plies.
-    pub(super) fn new(
+    /// Makes a game that is on disk with these plies, the opening included.
+    ///
+    /// # Errors
+    /// [`ReplayError`] if the start or a ply is not legal.
+    pub(super) fn stored(
         encoding: &E,
         game: NewGame,
         search: SearchSettings,
@@ -61,56 +70,74 @@ impl<E: Encoding> OpenGame<E> {
             state: ReplayState::new(encoding.clone(), game.start.as_deref(), game.opening.len() as u32)?,
             game,
             search,
+            lease: LeaseState::Free,
             plies: Vec::new(),
-            committed: 0,
-            holding: Holding::Free,
-            is_writing: false,
-            is_closing: false,
+            disk: DiskState::Stored,
             opening_hash: 0,
         };
         for ply in plies {
-            open.play(encoding, ply)?;
+            open.push(encoding, ply)?;
         }
-        open.committed = open.plies.len();
         Ok(open)
     }
 
-    /// Plays one ply; on an error the game is as before.
+    /// Makes a game without plies whose creation is being written.
+    ///
+    /// # Errors
+    /// [`ReplayError`] if the start is not legal.
+    pub(super) fn creating(encoding: &E, game: NewGame, search: SearchSettings) -> Result<Self, ReplayError> {
+        Ok(Self { disk: DiskState::Creating, ..Self::stored(encoding, game, search, Vec::new())? })
+    }
+
+    /// Plays one ply, which is to be written. On an error the game is as before.
+    ///
+    /// # Errors
+    /// [`ReplayError`] if the ply is not legal.
     pub(super) fn play(&mut self, encoding: &E, record: PlyRecord) -> Result<(), ReplayError> {
-        self.state.play(&record)?;
-        self.plies.push(record);
-        if self.state.ply_count() <= OPENING_COMPARED_PLIES {
-            self.opening_hash = encoding.game().hash(self.state.position());
+        let stored_ply_count = self.plies.len();
+        self.push(encoding, record)?;
+        if self.disk == DiskState::Stored {
+            self.disk = DiskState::Writing { stored_ply_count };
         }
         Ok(())
     }
 
-    /// Forgets what did not reach the disk.
-    pub(super) fn undo_uncommitted(&mut self, encoding: &E) {
-        let plies = self.plies[..self.committed].to_vec();
-        let rebuilt = Self::new(encoding, self.game.clone(), self.search.clone(), plies);
-        let holding = std::mem::replace(&mut self.holding, Holding::Free);
-        *self = rebuilt.expect("plies that were played once can be played again");
-        self.holding = holding;
+    /// Ends the write of a game or its plies: what did not reach the disk is undone. A game whose creation failed is
+    /// the caller's to remove.
+    pub(super) fn end_write(&mut self, encoding: &E, is_stored: bool) {
+        if let (DiskState::Writing { stored_ply_count }, false) = (self.disk, is_stored) {
+            self.undo_after(encoding, stored_ply_count);
+        }
+        self.disk = DiskState::Stored;
+    }
+
+    /// Returns all plies, the opening and those not yet stored included.
+    pub(super) fn plies(&self) -> &[PlyRecord] {
+        &self.plies
+    }
+
+    /// Returns whether a write of the game is under way: nobody else may change it.
+    pub(super) fn is_being_written(&self) -> bool {
+        self.disk != DiskState::Stored
     }
 
     /// Returns whether nobody holds the game at `now`.
     pub(super) fn is_available(&self, now: Instant) -> bool {
-        let is_held = matches!(&self.holding, Holding::Held { until, .. } if *until > now);
-        !is_held && !self.is_writing && !self.is_closing
+        let is_held = matches!(&self.lease, LeaseState::Held { until, .. } if *until > now);
+        !is_held && !self.is_being_written()
     }
 
-    /// Renews the lease of `worker_id` if the game is its.
+    /// Renews the lease of `worker_id` if it holds the game.
     pub(super) fn claim(&mut self, worker_id: &str, until: Instant) -> Claim {
-        let is_its = match &self.holding {
-            Holding::Unclaimed => true,
-            Holding::Held { worker_id: holder, .. } => holder == worker_id,
-            Holding::Free => false,
+        let is_its = match &self.lease {
+            LeaseState::Unclaimed => true,
+            LeaseState::Held { worker_id: holder, .. } => holder == worker_id,
+            LeaseState::Free => false,
         };
         if !is_its {
             return Claim::Lost;
         }
-        self.holding = Holding::Held { worker_id: worker_id.to_owned(), until };
+        self.lease = LeaseState::Held { worker_id: worker_id.to_owned(), until };
         Claim::Held
     }
 
@@ -128,5 +155,22 @@ impl<E: Encoding> OpenGame<E> {
     /// Returns the hash of all moves, and of the start if it is not the initial position.
     pub(super) fn moves_hash(&self) -> u64 {
         hash_moves(self.game.start.iter().chain(self.plies.iter().map(|ply| &ply.move_text)).map(String::as_str))
+    }
+
+    fn push(&mut self, encoding: &E, record: PlyRecord) -> Result<(), ReplayError> {
+        self.state.play(&record)?;
+        self.plies.push(record);
+        if self.state.ply_count() <= OPENING_COMPARED_PLIES {
+            self.opening_hash = encoding.game().hash(self.state.position());
+        }
+        Ok(())
+    }
+
+    fn undo_after(&mut self, encoding: &E, ply_count: usize) {
+        let plies = self.plies[..ply_count].to_vec();
+        let rebuilt = Self::stored(encoding, self.game.clone(), self.search.clone(), plies);
+        let lease = std::mem::replace(&mut self.lease, LeaseState::Free);
+        *self = rebuilt.expect("plies that were played once can be played again");
+        self.lease = lease;
     }
 }

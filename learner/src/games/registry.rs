@@ -1,18 +1,20 @@
 //! The registry itself: what it holds, how it starts, and its one lock.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use samples::buffer::SharedReplay;
 use shared::encoding::Encoding;
+use shared::ids::{GameId, NetworkId};
 use shared::record::Sample;
 use shared::search::SearchSettings;
 use tokio::sync::watch;
 
 use super::describe;
 use super::gate::Gate;
-use super::open_game::{Holding, OpenGame};
+use super::open_game::{LeaseState, OpenGame};
+use super::open_games::OpenGames;
 use super::progress::Progress;
 use crate::store::{Change, GameKind, Reader, Store, StoreError};
 
@@ -76,7 +78,7 @@ pub enum RegistryError {
     GateSettings(#[from] shared::setting::SettingError),
     /// The gate is not known: it was never begun, or it is closed.
     #[error("there is no gate of candidate {0}")]
-    UnknownGate(u32),
+    UnknownGate(NetworkId),
     /// Nothing was changed, since the store failed. Trying again may help.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -97,12 +99,13 @@ pub struct GameRegistry<E: Encoding> {
 
 /// What the lock guards.
 pub(super) struct Inner<E: Encoding> {
-    pub games: BTreeMap<u64, OpenGame<E>>,
-    pub gates: BTreeMap<u32, Gate>,
+    pub games: OpenGames<E>,
+    pub gates: BTreeMap<NetworkId, Gate>,
     pub self_play: Option<SelfPlayPlan>,
     /// Games of the plan's iteration so far.
     pub planned_game_count: u64,
-    pub last_game_id: u64,
+    /// 0 before the first game.
+    last_game_id: u64,
     pub last_finish_number: u64,
     /// Finished games that are not yet told of, by rising finish number.
     pub deliveries: VecDeque<Delivery>,
@@ -117,6 +120,14 @@ pub(super) struct Delivery {
     /// `None` while the write is under way, then whether it succeeded.
     pub is_stored: Option<bool>,
     pub samples: Vec<Sample>,
+}
+
+impl<E: Encoding> Inner<E> {
+    /// Returns the id of the next game.
+    pub fn new_game_id(&mut self) -> GameId {
+        self.last_game_id += 1;
+        GameId::new(self.last_game_id)
+    }
 }
 
 impl<E: Encoding> GameRegistry<E> {
@@ -145,7 +156,7 @@ impl<E: Encoding> GameRegistry<E> {
             gates: BTreeMap::new(),
             self_play: None,
             planned_game_count: 0,
-            last_game_id: reader.last_game_id()?,
+            last_game_id: reader.last_game_id()?.map_or(0, GameId::get),
             last_finish_number: progress.last_finish_number,
             deliveries: VecDeque::new(),
             progress,
@@ -196,13 +207,16 @@ impl<E: Encoding> GameRegistry<E> {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits until no write of the games that `is_waited_for` is under way. The writer always answers.
+    /// Waits until no write of these games is under way. The writer always answers.
     pub(super) fn wait_until_written<'a>(
         &self,
         guard: MutexGuard<'a, Inner<E>>,
-        is_waited_for: impl Fn(u64) -> bool,
+        game_ids: impl IntoIterator<Item = GameId>,
     ) -> MutexGuard<'a, Inner<E>> {
-        let is_busy = |inner: &mut Inner<E>| inner.games.iter().any(|(id, game)| game.is_writing && is_waited_for(*id));
+        let game_ids: BTreeSet<GameId> = game_ids.into_iter().collect();
+        let is_busy = |inner: &mut Inner<E>| {
+            game_ids.iter().any(|game_id| inner.games.get(*game_id).is_some_and(OpenGame::is_being_written))
+        };
         self.written.wait_while(guard, is_busy).unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -232,9 +246,8 @@ impl<E: Encoding> GameRegistry<E> {
     }
 
     fn publish(&self, inner: &mut Inner<E>) {
-        let count = |kind| inner.games.values().filter(|game| game.game.kind == kind).count() as u64;
-        inner.progress.open_self_play_count = count(GameKind::SelfPlay);
-        inner.progress.open_gate_count = count(GameKind::Gate);
+        inner.progress.open_self_play_count = inner.games.count(GameKind::SelfPlay) as u64;
+        inner.progress.open_gate_count = inner.games.count(GameKind::Gate) as u64;
         self.progress.send_replace(inner.progress);
     }
 }
@@ -245,15 +258,13 @@ fn load_open_games<E: Encoding>(
     store: &Store,
     reader: &Reader,
     progress: &mut Progress,
-) -> Result<BTreeMap<u64, OpenGame<E>>, RegistryError> {
-    let mut games = BTreeMap::new();
+) -> Result<OpenGames<E>, RegistryError> {
+    let mut games = OpenGames::default();
     for game_id in reader.open_game_ids()? {
         match load_open_game(encoding, reader, game_id)? {
-            Ok(game) => {
-                games.insert(game_id, game);
-            }
+            Ok(game) => games.insert(game),
             Err(reason) => {
-                tracing::error!(game_id, reason, "open game does not replay, quarantined");
+                tracing::error!(game_id = game_id.get(), reason, "open game does not replay, quarantined");
                 store.write(vec![Change::QuarantineGame { game_id, reason }])?;
                 progress.counters.quarantined_game_count += 1;
             }
@@ -266,7 +277,7 @@ fn load_open_games<E: Encoding>(
 fn load_open_game<E: Encoding>(
     encoding: &E,
     reader: &Reader,
-    game_id: u64,
+    game_id: GameId,
 ) -> Result<Result<OpenGame<E>, String>, RegistryError> {
     let stored = match reader.game(game_id) {
         Ok(Some(stored)) => stored,
@@ -278,12 +289,12 @@ fn load_open_game<E: Encoding>(
         Ok(search) => search,
         Err(error) => return Ok(Err(format!("settings: {error}"))),
     };
-    let open = OpenGame::new(encoding, stored.game, search, stored.record.plies);
+    let open = OpenGame::stored(encoding, stored.game, search, stored.record.plies);
     Ok(match open {
         Err(error) => Err(describe(&error)),
         Ok(game) if game.state.outcome().is_some() => Err("the game is over but was not closed".into()),
         Ok(mut game) => {
-            game.holding = Holding::Unclaimed;
+            game.lease = LeaseState::Unclaimed;
             Ok(game)
         }
     })

@@ -5,11 +5,12 @@ use std::time::Instant;
 
 use shared::encoding::Encoding;
 use shared::game::Game;
+use shared::ids::GameId;
 use shared::record::replay;
 use shared::wire::ReportedPly;
 
 use super::lease::{check_worker_id, is_decided};
-use super::open_game::{Claim, Holding, OpenGame};
+use super::open_game::{Claim, LeaseState, OpenGame};
 use super::registry::{Delivery, Inner};
 use super::{GameRegistry, RegistryError, describe};
 use crate::store::{Change, FinishedGame, GameKind, NewGame, StoredResult};
@@ -37,16 +38,16 @@ struct Intake<'a> {
     lease_end: Instant,
     changes: Vec<Change>,
     /// Games that have plies among `changes`.
-    touched: BTreeSet<u64>,
+    touched: BTreeSet<GameId>,
     /// Games of which a ply was refused: later plies of this report cannot count either.
-    refused: BTreeSet<u64>,
+    refused: BTreeSet<GameId>,
     /// Games that end with this report.
     closing: Vec<Closing>,
 }
 
 /// A game that ends once it is on disk.
 struct Closing {
-    game_id: u64,
+    game_id: GameId,
     /// Its finish number and moves hash; `None` if it goes into quarantine.
     finished: Option<FinishedGame>,
     /// The game that takes its place, for a gate game in quarantine.
@@ -70,8 +71,7 @@ impl<E: Encoding> GameRegistry<E> {
         if plies.len() > self.limits.report_plies_max {
             return Err(RegistryError::TooManyPlies { count: plies.len(), max: self.limits.report_plies_max });
         }
-        let game_ids: BTreeSet<u64> = plies.iter().map(|ply| ply.game_id).collect();
-        let mut inner = self.wait_until_written(self.lock(), |game_id| game_ids.contains(&game_id));
+        let mut inner = self.wait_until_written(self.lock(), plies.iter().map(|ply| ply.game_id));
         let mut intake = Intake {
             worker_id,
             lease_end: now + self.limits.lease,
@@ -94,11 +94,6 @@ impl<E: Encoding> GameRegistry<E> {
             self.settle(&mut inner);
             return Ok(statuses);
         }
-        for game_id in &intake.touched {
-            if let Some(game) = inner.games.get_mut(game_id) {
-                game.is_writing = true;
-            }
-        }
         // Queued under the lock: the order on disk is the order of the finish numbers.
         let ack = self.store.submit(std::mem::take(&mut intake.changes));
         drop(inner);
@@ -117,7 +112,7 @@ impl<E: Encoding> GameRegistry<E> {
     ) -> Result<PlyStatus, RegistryError> {
         let Inner { games, gates, progress, reader, .. } = inner;
         let counters = &mut progress.counters;
-        let Some(game) = games.get_mut(&ply.game_id).filter(|game| !is_decided(gates, &game.game)) else {
+        let Some(game) = games.get_mut(ply.game_id).filter(|game| !is_decided(gates, &game.game)) else {
             // Stored already, before the game was closed?
             if reader.move_text(ply.game_id, ply.ply)?.is_some_and(|text| text == ply.record.move_text) {
                 counters.duplicate_ply_count += 1;
@@ -152,14 +147,14 @@ impl<E: Encoding> GameRegistry<E> {
             Err(reason) => {
                 counters.refused_ply_count += 1;
                 tracing::warn!(
-                    game_id = ply.game_id,
+                    game_id = ply.game_id.get(),
                     ply = ply.ply,
                     worker_id = intake.worker_id,
                     reason,
                     "ply refused"
                 );
                 intake.refused.insert(ply.game_id);
-                game.holding = Holding::Free;
+                game.lease = LeaseState::Free;
                 return refuse(reason);
             }
         }
@@ -170,16 +165,15 @@ impl<E: Encoding> GameRegistry<E> {
     fn note_ply(&self, inner: &mut Inner<E>, intake: &mut Intake<'_>, ply: &ReportedPly) {
         intake.touched.insert(ply.game_id);
         intake.changes.push(Change::AddPly { game_id: ply.game_id, ply: ply.ply, record: ply.record.clone() });
-        let is_over = inner.games.get(&ply.game_id).is_some_and(|game| game.state.outcome().is_some());
+        let is_over = inner.games.get(ply.game_id).is_some_and(|game| game.state.outcome().is_some());
         if is_over {
             self.note_end(inner, intake, ply.game_id);
         }
     }
 
     /// Replays a game that is over as a whole; what replays will count, what does not goes into quarantine.
-    fn note_end(&self, inner: &mut Inner<E>, intake: &mut Intake<'_>, game_id: u64) {
-        let Some(game) = inner.games.get_mut(&game_id) else { return };
-        game.is_closing = true;
+    fn note_end(&self, inner: &mut Inner<E>, intake: &mut Intake<'_>, game_id: GameId) {
+        let Some(game) = inner.games.get(game_id) else { return };
         let replayed = replay(&self.encoding, &game.record()).map_err(|error| describe(&error));
         let ended = replayed.and_then(|replayed| match replayed.outcome {
             Some(outcome) => Ok((outcome, replayed)),
@@ -208,11 +202,9 @@ impl<E: Encoding> GameRegistry<E> {
                 Closing { game_id, finished: Some(finished), replacement: None }
             }
             Err(reason) => {
-                tracing::error!(game_id, reason, "finished game does not replay, quarantined");
-                let replacement = (game.game.kind == GameKind::Gate).then(|| {
-                    inner.last_game_id += 1;
-                    NewGame { game_id: inner.last_game_id, ..game.game.clone() }
-                });
+                tracing::error!(game_id = game_id.get(), reason, "finished game does not replay, quarantined");
+                let replaced = (game.game.kind == GameKind::Gate).then(|| game.game.clone());
+                let replacement = replaced.map(|game| NewGame { game_id: inner.new_game_id(), ..game });
                 intake.changes.push(Change::QuarantineGame { game_id, reason });
                 intake.changes.extend(replacement.clone().map(Change::CreateGame));
                 Closing { game_id, finished: None, replacement }
@@ -224,12 +216,8 @@ impl<E: Encoding> GameRegistry<E> {
     /// Ends a report: what is on disk counts, what is not is undone.
     fn end_report(&self, inner: &mut Inner<E>, intake: &Intake<'_>, is_stored: bool) {
         for game_id in &intake.touched {
-            let Some(game) = inner.games.get_mut(game_id) else { continue };
-            game.is_writing = false;
-            if is_stored {
-                game.committed = game.plies.len();
-            } else {
-                game.undo_uncommitted(&self.encoding);
+            if let Some(game) = inner.games.get_mut(*game_id) {
+                game.end_write(&self.encoding, is_stored);
             }
         }
         if !is_stored {
@@ -253,7 +241,7 @@ impl<E: Encoding> GameRegistry<E> {
         if !is_stored {
             return;
         }
-        let Some(game) = inner.games.remove(&closing.game_id) else { return };
+        let Some(game) = inner.games.remove(closing.game_id) else { return };
         match &closing.finished {
             Some(finished) => {
                 let gate = game.game.candidate_id.and_then(|candidate_id| inner.gates.get_mut(&candidate_id));
@@ -280,10 +268,10 @@ enum Fit {
 
 /// Compares a ply with the plies of its game; the error says why it does not fit.
 fn fit<E: Encoding>(game: &OpenGame<E>, ply: &ReportedPly) -> Result<Fit, String> {
-    match game.plies.get(ply.ply as usize) {
+    match game.plies().get(ply.ply as usize) {
         Some(stored) if stored.move_text == ply.record.move_text => Ok(Fit::Stored),
         Some(stored) => Err(format!("ply {} is {:?} already", ply.ply, stored.move_text)),
-        None if ply.ply as usize == game.plies.len() => Ok(Fit::Next),
-        None => Err(format!("ply {} comes before ply {}", ply.ply, game.plies.len())),
+        None if ply.ply as usize == game.plies().len() => Ok(Fit::Next),
+        None => Err(format!("ply {} comes before ply {}", ply.ply, game.plies().len())),
     }
 }

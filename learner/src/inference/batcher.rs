@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use shared::encoding::{Encoding, NetworkInput, Pos};
 use shared::game::Game;
+use shared::ids::{Generation, NetworkId};
 use shared::search::{EvaluationError, LeafAnswers};
-use shared::wire::{EvaluationHeader, read_leaf_batch, write_evaluations};
+use shared::wire::{EvaluationHeader, network_ref_from_wire, read_leaf_batch, write_evaluations};
 use tokio::sync::mpsc::Receiver;
 use tracing::warn;
 
@@ -60,8 +61,7 @@ impl<E: Encoding, V: InferenceBackend> Batcher<E, V> {
             }
         }
         if let Some(first) = accepted.first() {
-            let (best_id, generation) = self.best.get();
-            let network_id = if first.batch.network_id == 0 { best_id } else { first.batch.network_id };
+            let (network_id, generation) = self.best.resolve(network_ref_from_wire(first.batch.network_id));
             match self.backend.evaluate(network_id, &self.input, &mut self.output) {
                 Ok(()) => self.deal_out(&mut accepted, network_id, generation),
                 Err(error) => accepted.drain(..).for_each(|job| self.refuse(job, error.clone())),
@@ -89,7 +89,7 @@ impl<E: Encoding, V: InferenceBackend> Batcher<E, V> {
         Ok(())
     }
 
-    fn deal_out(&self, jobs: &mut Vec<Job>, network_id: u32, generation: u32) {
+    fn deal_out(&self, jobs: &mut Vec<Job>, network_id: NetworkId, generation: Generation) {
         InferenceCounters::add(&self.counters.evaluation_count, self.input.len());
         InferenceCounters::add(&self.counters.batch_count, 1);
         InferenceCounters::add(&self.counters.uniform_prior_count, self.output.uniform_prior_count as usize);

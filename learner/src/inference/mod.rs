@@ -13,6 +13,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use shared::encoding::{Encoding, NetworkInput};
+use shared::ids::NetworkId;
 use shared::search::EvaluationError;
 use tokio::sync::mpsc;
 
@@ -30,7 +31,7 @@ pub trait InferenceBackend {
     /// [`EvaluationError::NetworkUnavailable`], or [`EvaluationError::DeviceFailed`].
     fn evaluate(
         &mut self,
-        network_id: u32,
+        network_id: NetworkId,
         input: &NetworkInput,
         output: &mut NetworkOutput,
     ) -> Result<(), EvaluationError>;

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use net::{Device, InferenceNetwork, Network, NetworkOutput, NetworkSpec, Precision};
 use shared::encoding::NetworkInput;
+use shared::ids::NetworkId;
 use shared::search::EvaluationError;
 use tracing::info;
 
@@ -18,7 +19,7 @@ pub struct NetworkBackend {
     device: Device,
     batch_sizes: Vec<usize>,
     network_count_max: usize,
-    ready: HashMap<u32, Ready>,
+    ready: HashMap<NetworkId, Ready>,
     use_count: u64,
 }
 
@@ -40,13 +41,13 @@ impl NetworkBackend {
         Self { files, spec, device, batch_sizes, network_count_max, ready: HashMap::new(), use_count: 0 }
     }
 
-    fn ready(&mut self, network_id: u32) -> Result<&mut InferenceNetwork, EvaluationError> {
+    fn ready(&mut self, network_id: NetworkId) -> Result<&mut InferenceNetwork, EvaluationError> {
         self.use_count += 1;
         if !self.ready.contains_key(&network_id) {
             let network = self.load(self.files.network(network_id))?;
             self.drop_oldest();
             self.ready.insert(network_id, Ready { network, last_use: 0 });
-            info!(network_id, device = %self.device, "network ready");
+            info!(network_id = network_id.get(), device = %self.device, "network ready");
         }
         let ready = self.ready.get_mut(&network_id).expect("inserted above if it was not there");
         ready.last_use = self.use_count;
@@ -73,7 +74,7 @@ impl NetworkBackend {
 impl InferenceBackend for NetworkBackend {
     fn evaluate(
         &mut self,
-        network_id: u32,
+        network_id: NetworkId,
         input: &NetworkInput,
         output: &mut NetworkOutput,
     ) -> Result<(), EvaluationError> {

@@ -12,30 +12,22 @@ use std::time::Duration;
 use anyhow::Context;
 use shared::encoding::Encoding;
 use shared::gate::Verdict;
+use shared::ids::NetworkId;
 use tokio_util::sync::CancellationToken;
 use tracing::info;
 
-use crate::best::BestNetwork;
+use crate::best::{BestNetwork, CurrentBest};
 use crate::config::{PipelineMode, PipelineSettings};
 use crate::durable::DurableStore;
 use crate::files::RunFiles;
 use crate::games::{GameRegistry, GatePlan, GateReport, SelfPlayPlan};
-use crate::store::{Change, IterationRow, MetricRow, NewNetwork};
+use crate::store::{Change, IterationRow, IterationState, MetricRow, NewNetwork};
 use crate::trainer::{Candidate, TrainerHandle, TrainingJob, TrainingReport};
 
 pub use narrator::Narrator;
 
 /// How often the pipeline looks whether what it waits for has come.
 const POLL_INTERVAL: Duration = Duration::from_millis(100);
-
-/// Words for where an iteration is, in the store.
-mod state {
-    pub const SELF_PLAY: &str = "self_play";
-    pub const TRAINING: &str = "training";
-    pub const GATE: &str = "gate";
-    pub const PROMOTED: &str = "promoted";
-    pub const REJECTED: &str = "rejected";
-}
 
 /// Why the pipeline ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -95,11 +87,11 @@ impl<E: Encoding> Pipeline<E> {
     /// Returns the iteration that the store says is under way, or the first.
     fn take_up(&mut self) -> anyhow::Result<IterationRow> {
         match self.store.store().reader()?.last_iteration()? {
-            Some(last) if last.is_finished => {
+            Some(last) if last.state.is_finished() => {
                 self.begin(last.number + 1, last.training_step_end.unwrap_or(last.training_step_start))
             }
             Some(open) => {
-                info!(iteration = open.number, state = open.state, "the run goes on");
+                info!(iteration = open.number, state = open.state.word(), "the run goes on");
                 Ok(open)
             }
             None => self.begin(1, 0),
@@ -107,8 +99,7 @@ impl<E: Encoding> Pipeline<E> {
     }
 
     fn begin(&mut self, number: u32, training_step_start: u64) -> anyhow::Result<IterationRow> {
-        let state = state::SELF_PLAY.to_owned();
-        let iteration = IterationRow { number, state, training_step_start, ..IterationRow::default() };
+        let iteration = IterationRow::new(number, training_step_start);
         self.put(&iteration)?;
         Ok(iteration)
     }
@@ -119,17 +110,14 @@ impl<E: Encoding> Pipeline<E> {
 
     /// Brings one iteration to its end. Returns `None` if the stop came first.
     fn advance(&mut self, mut iteration: IterationRow) -> anyhow::Result<Option<IterationRow>> {
-        while !iteration.is_finished {
+        while !iteration.state.is_finished() {
             self.plan_self_play(&iteration, u64::from(self.settings.self_play.games_per_iteration))?;
             self.narrator.begin_phase(&iteration);
-            let went_on = match iteration.state.as_str() {
-                state::SELF_PLAY => self.await_games(&mut iteration)?,
-                state::TRAINING => self.train(&mut iteration)?,
-                state::GATE => self.gate(&mut iteration)?,
-                other => anyhow::bail!(
-                    "iteration {} is in state {other:?}, which this version does not know",
-                    iteration.number
-                ),
+            let went_on = match iteration.state {
+                IterationState::SelfPlay => self.await_games(&mut iteration)?,
+                IterationState::Training => self.train(&mut iteration)?,
+                IterationState::Gate => self.gate(&mut iteration)?,
+                IterationState::Promoted | IterationState::Rejected => break,
             };
             if !went_on {
                 return Ok(None);
@@ -140,9 +128,8 @@ impl<E: Encoding> Pipeline<E> {
 
     /// Says whether and how new self-play games are made in this state of the iteration; in lockstep, how many.
     fn plan_self_play(&mut self, iteration: &IterationRow, lockstep_game_count: u64) -> anyhow::Result<()> {
-        let is_paused = self.settings.mode == PipelineMode::Lockstep && iteration.state != state::SELF_PLAY;
-        let (_, generation) = self.best.get();
-        let search = self.settings.self_play.search_at(generation);
+        let is_paused = self.settings.mode == PipelineMode::Lockstep && iteration.state != IterationState::SelfPlay;
+        let search = self.settings.self_play.search_at(self.best.get().generation.get());
         let game_count_max = (self.settings.mode == PipelineMode::Lockstep).then_some(lockstep_game_count);
         let endgame_share = self.settings.self_play.endgame_share;
         let plan = SelfPlayPlan { iteration: iteration.number, search, endgame_share, game_count_max };
@@ -165,7 +152,7 @@ impl<E: Encoding> Pipeline<E> {
                 self.narrator.show_games(iteration.number, &games);
                 iteration.window_finish_number = Some(progress.last_finish_number);
                 (iteration.game_count, iteration.position_count) = (games.game_count, games.sample_count);
-                iteration.state = state::TRAINING.to_owned();
+                iteration.state = IterationState::Training;
                 self.store.write(iteration_changes(iteration, &games))?;
                 return Ok(true);
             }
@@ -185,9 +172,10 @@ impl<E: Encoding> Pipeline<E> {
     fn train(&mut self, iteration: &mut IterationRow) -> anyhow::Result<bool> {
         let window_end = iteration.window_finish_number.context("an iteration in training has no window")?;
         let step_end = iteration.training_step_start + u64::from(self.settings.steps_per_iteration);
-        let candidate_id = self.store.store().reader()?.last_network_id()? + 1;
+        let last_network_id = self.store.store().reader()?.last_network_id()?;
+        let candidate_id = last_network_id.map_or(NetworkId::FIRST, NetworkId::next);
         // No gate is decided while a candidate is in training, so a resumed training sees the same generation.
-        let (_, generation) = self.best.get();
+        let generation = self.best.get().generation;
         self.trainer.train(TrainingJob { iteration: iteration.number, window_end, step_end, candidate_id, generation });
         loop {
             let mut last = None;
@@ -227,17 +215,17 @@ impl<E: Encoding> Pipeline<E> {
     fn add_candidate(
         &self,
         iteration: &mut IterationRow,
-        network_id: u32,
+        network_id: NetworkId,
         candidate: &Candidate,
     ) -> anyhow::Result<()> {
         iteration.training_step_end = Some(candidate.training_step);
         iteration.candidate_id = Some(network_id);
-        iteration.state = state::GATE.to_owned();
+        iteration.state = IterationState::Gate;
         let file = format!("networks/{}", RunFiles::network_name(network_id));
         let (sha256, training_step) = (candidate.sha256.clone(), candidate.training_step);
         let network = NewNetwork { network_id, file, sha256, training_step };
         self.store.write(vec![Change::AddNetwork(network), Change::PutIteration(iteration.clone())])?;
-        info!(iteration = iteration.number, network_id, training_step, "candidate ready");
+        info!(iteration = iteration.number, network_id = network_id.get(), training_step, "candidate ready");
         Ok(())
     }
 
@@ -246,7 +234,7 @@ impl<E: Encoding> Pipeline<E> {
         let candidate_id = iteration.candidate_id.context("an iteration at its gate has no candidate")?;
         let plan = GatePlan {
             candidate_id,
-            best_id: self.best.get().0,
+            best_id: self.best.get().network_id,
             iteration: iteration.number,
             settings: self.settings.gate.settings(),
             opening_plies: self.settings.gate.opening_plies,
@@ -275,15 +263,15 @@ impl<E: Encoding> Pipeline<E> {
     fn decide(&self, iteration: &mut IterationRow, report: &GateReport, verdict: Verdict) -> anyhow::Result<()> {
         let network_id = report.candidate_id;
         let (change, state) = match verdict {
-            Verdict::Promoted => (Change::Promote { network_id }, state::PROMOTED),
-            Verdict::Rejected => (Change::Reject { network_id }, state::REJECTED),
+            Verdict::Promoted => (Change::Promote { network_id }, IterationState::Promoted),
+            Verdict::Rejected => (Change::Reject { network_id }, IterationState::Rejected),
         };
-        iteration.state = state.to_owned();
-        iteration.is_finished = true;
+        iteration.state = state;
         self.store.write(vec![change, Change::PutIteration(iteration.clone())])?;
         self.registry.close_gate(network_id);
         if let Some(best) = self.store.store().reader()?.best_network()? {
-            self.best.set(best.network.network_id, best.generation.unwrap_or(0));
+            let generation = best.generation.unwrap_or_default();
+            self.best.set(CurrentBest { network_id: best.network.network_id, generation });
         }
         self.narrator.show_verdict(iteration.number, report, verdict, self.best.get());
         Ok(())

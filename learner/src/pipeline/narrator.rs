@@ -10,6 +10,7 @@ use shared::gate::Verdict;
 use std::sync::atomic::Ordering;
 use tracing::info;
 
+use crate::best::CurrentBest;
 use crate::games::{GameRegistry, GateReport};
 use crate::inference::InferenceHandle;
 use crate::services::RunStatus;
@@ -155,17 +156,16 @@ impl<E: Encoding> Narrator<E> {
         );
     }
 
-    pub(super) fn show_verdict(&self, iteration: u32, report: &GateReport, verdict: Verdict, best: (u32, u32)) {
+    pub(super) fn show_verdict(&self, iteration: u32, report: &GateReport, verdict: Verdict, best: CurrentBest) {
         let (score, interval, elo) = (report.score, report.score.confidence_interval(), report.score.elo_interval());
-        let (best_network_id, generation) = best;
         let message = match verdict {
             Verdict::Promoted => "promoted",
             Verdict::Rejected => "rejected",
         };
         info!(
             iteration,
-            network_id = report.candidate_id,
-            generation,
+            network_id = report.candidate_id.get(),
+            generation = best.generation.get(),
             score = format!("{:.3}", score.score()),
             wins = score.wins,
             draws = score.draws,
@@ -177,8 +177,8 @@ impl<E: Encoding> Narrator<E> {
             "{message}"
         );
         self.status.update(|shown| {
-            shown.generation = generation;
-            shown.best_network_id = best_network_id;
+            shown.generation = best.generation.get();
+            shown.best_network_id = best.network_id.get();
         });
     }
 

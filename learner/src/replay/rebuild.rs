@@ -65,7 +65,7 @@ pub fn rebuild<E: Encoding>(
                 }
                 Err(refused) => {
                     let reason = describe(&refused);
-                    tracing::error!(game_id = span.game_id, reason, "finished game does not replay, quarantined");
+                    tracing::error!(game_id = span.game_id.get(), reason, "finished game does not replay, quarantined");
                     store.write(vec![Change::QuarantineGame { game_id: span.game_id, reason }])?;
                     report.quarantined_count += 1;
                 }

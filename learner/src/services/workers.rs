@@ -5,7 +5,8 @@ use std::time::Instant;
 
 use proto::ply_status::Code;
 use shared::encoding::Encoding;
-use shared::wire::{game_spec_to_proto, ply_from_proto, search_settings_to_proto};
+use shared::ids::GameId;
+use shared::wire::{game_spec_to_proto, network_ref_to_wire, ply_from_proto, search_settings_to_proto};
 use tonic::{Request, Response, Status};
 use tracing::{info, warn};
 
@@ -68,14 +69,14 @@ impl<E: Encoding> proto::workers_server::Workers for WorkersService<E> {
             "worker joined"
         );
         self.status.see_worker(&request.worker_id, kind, Instant::now());
-        let (best_network_id, generation) = self.best.get();
+        let best = self.best.get();
         Ok(Response::new(proto::JoinReply {
             game: Some(game_spec_to_proto(&self.terms.game)),
             lease_ms: u32::try_from(self.terms.lease.as_millis()).unwrap_or(u32::MAX),
             batches_in_flight_max: self.terms.batches_in_flight_max,
             batch_leaves_max: self.terms.batch_leaves_max,
-            best_network_id,
-            generation,
+            best_network_id: best.network_id.get(),
+            generation: best.generation.get(),
         }))
     }
 
@@ -131,9 +132,9 @@ impl<E: Encoding> proto::workers_server::Workers for WorkersService<E> {
     ) -> Result<Response<proto::RenewLeasesReply>, Status> {
         let request = request.into_inner();
         self.status.see_again(&request.worker_id, Instant::now());
-        let lost_game_ids = self
-            .blocking(move |registry| registry.renew(&request.worker_id, &request.game_ids, Instant::now()))
-            .await?;
+        let game_ids: Vec<GameId> = request.game_ids.into_iter().map(GameId::new).collect();
+        let lost = self.blocking(move |registry| registry.renew(&request.worker_id, &game_ids, Instant::now())).await?;
+        let lost_game_ids = lost.into_iter().map(GameId::get).collect();
         Ok(Response::new(proto::RenewLeasesReply { lost_game_ids }))
     }
 }
@@ -179,10 +180,10 @@ fn lease_to_proto(lease: &Lease) -> proto::Lease {
         GameKind::Gate => proto::GameKind::Gate,
     };
     proto::Lease {
-        game_id: lease.game_id,
+        game_id: lease.game_id.get(),
         kind: kind.into(),
-        white_network_id: lease.white_network_id,
-        black_network_id: lease.black_network_id,
+        white_network_id: network_ref_to_wire(lease.white_network),
+        black_network_id: network_ref_to_wire(lease.black_network),
         seed: lease.seed,
         search: Some(search_settings_to_proto(&lease.search)),
         moves: lease.moves.clone(),

@@ -1,8 +1,10 @@
 //! One change as SQL. Called by the writer inside its transaction.
 
 use rusqlite::{Connection, named_params, params};
+use shared::ids::{GameId, NetworkId};
 use shared::record::{PlyRecord, PolicyTarget};
 
+use super::columns::Column;
 use super::rows::{FinishedGame, IterationRow, NewGame, NewNetwork, outcome_word};
 use super::{Change, StoreError};
 
@@ -46,9 +48,9 @@ fn create_game(connection: &Connection, game: &NewGame) -> Result<(), StoreError
              :seed, :settings, :start, :opening, :opening_ply_count, 'open', {NOW})"
     );
     let values = named_params! {
-        ":game_id": game.game_id.cast_signed(), ":kind": game.kind, ":iteration": game.iteration,
-        ":pair_index": game.pair_index, ":candidate_id": game.candidate_id,
-        ":white": game.white_network_id, ":black": game.black_network_id, ":seed": game.seed.cast_signed(),
+        ":game_id": Column(game.game_id), ":kind": game.kind, ":iteration": game.iteration,
+        ":pair_index": game.pair_index, ":candidate_id": game.candidate_id.map(Column),
+        ":white": Column(game.white_network), ":black": Column(game.black_network), ":seed": game.seed.cast_signed(),
         ":settings": game.settings, ":start": game.start, ":opening": game.opening.join("; "), ":opening_ply_count": game.opening.len() as u32,
     };
     execute(connection, &sql, values)?;
@@ -59,17 +61,17 @@ fn create_game(connection: &Connection, game: &NewGame) -> Result<(), StoreError
     Ok(())
 }
 
-fn add_ply(connection: &Connection, game_id: u64, ply: u32, record: &PlyRecord) -> Result<(), StoreError> {
+fn add_ply(connection: &Connection, game_id: GameId, ply: u32, record: &PlyRecord) -> Result<(), StoreError> {
     let sql = "INSERT INTO plies VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
     let policy_target = record.policy_target.as_ref().map(PolicyTarget::to_bytes);
     let values = params![
-        game_id.cast_signed(),
+        Column(game_id),
         ply,
         record.move_text,
         policy_target,
         f64::from(record.root_value),
         record.simulation_count,
-        record.network_id
+        Column(record.network_id)
     ];
     execute(connection, sql, values).map(drop)
 }
@@ -85,46 +87,46 @@ fn finish_game(connection: &Connection, game: &FinishedGame) -> Result<(), Store
         ":finish_number": game.finish_number.cast_signed(), ":result": outcome_word(game.result.outcome),
         ":ply_count": game.ply_count, ":sample_count": game.sample_count, ":is_cut_off": game.result.is_cut_off,
         ":opening_hash": game.opening_hash.cast_signed(), ":final_hash": game.final_hash.cast_signed(),
-        ":moves_hash": game.moves_hash.cast_signed(), ":game_id": game.game_id.cast_signed(),
+        ":moves_hash": game.moves_hash.cast_signed(), ":game_id": Column(game.game_id),
     };
     let changed = execute(connection, &sql, values)?;
     expect_one(changed, || format!("game {} is not open", game.game_id))
 }
 
-fn quarantine_game(connection: &Connection, game_id: u64, reason: &str) -> Result<(), StoreError> {
+fn quarantine_game(connection: &Connection, game_id: GameId, reason: &str) -> Result<(), StoreError> {
     let sql = "UPDATE games SET state = 'quarantined', finish_number = NULL, result = NULL, reason = ?2
                WHERE game_id = ?1 AND state IN ('open', 'finished')";
-    let changed = execute(connection, sql, params![game_id.cast_signed(), reason])?;
+    let changed = execute(connection, sql, params![Column(game_id), reason])?;
     expect_one(changed, || format!("game {game_id} is neither open nor finished"))
 }
 
 fn add_network(connection: &Connection, network: &NewNetwork) -> Result<(), StoreError> {
     let sql = format!("INSERT INTO networks VALUES (?1, NULL, ?2, ?3, ?4, 'candidate', {NOW})");
-    let values = params![network.network_id, network.file, network.sha256, network.training_step.cast_signed()];
+    let values = params![Column(network.network_id), network.file, network.sha256, network.training_step.cast_signed()];
     execute(connection, &sql, values).map(drop)
 }
 
-fn promote(connection: &Connection, network_id: u32) -> Result<(), StoreError> {
+fn promote(connection: &Connection, network_id: NetworkId) -> Result<(), StoreError> {
     execute(connection, "UPDATE networks SET state = 'former_best' WHERE state = 'best'", [])?;
     let sql = "UPDATE networks
                SET state = 'best', generation = (SELECT coalesce(max(generation) + 1, 0) FROM networks)
                WHERE network_id = ?1 AND state = 'candidate'";
-    let changed = execute(connection, sql, [network_id])?;
+    let changed = execute(connection, sql, [Column(network_id)])?;
     expect_one(changed, || format!("network {network_id} is not a candidate"))?;
     abandon_gate(connection, network_id)
 }
 
-fn reject(connection: &Connection, network_id: u32) -> Result<(), StoreError> {
+fn reject(connection: &Connection, network_id: NetworkId) -> Result<(), StoreError> {
     let sql = "UPDATE networks SET state = 'rejected' WHERE network_id = ?1 AND state = 'candidate'";
-    let changed = execute(connection, sql, [network_id])?;
+    let changed = execute(connection, sql, [Column(network_id)])?;
     expect_one(changed, || format!("network {network_id} is not a candidate"))?;
     abandon_gate(connection, network_id)
 }
 
-fn abandon_gate(connection: &Connection, candidate_id: u32) -> Result<(), StoreError> {
+fn abandon_gate(connection: &Connection, candidate_id: NetworkId) -> Result<(), StoreError> {
     let sql = "UPDATE games SET state = 'abandoned', reason = 'the gate was decided without it'
                WHERE kind = 'gate' AND candidate_id = ?1 AND state = 'open'";
-    execute(connection, sql, [candidate_id]).map(drop)
+    execute(connection, sql, [Column(candidate_id)]).map(drop)
 }
 
 fn put_iteration(connection: &Connection, row: &IterationRow) -> Result<(), StoreError> {
@@ -142,8 +144,8 @@ fn put_iteration(connection: &Connection, row: &IterationRow) -> Result<(), Stor
     let values = named_params! {
         ":number": row.number, ":state": row.state, ":window": row.window_finish_number.map(u64::cast_signed),
         ":start": row.training_step_start.cast_signed(), ":end": row.training_step_end.map(u64::cast_signed),
-        ":candidate_id": row.candidate_id, ":game_count": row.game_count.cast_signed(),
-        ":position_count": row.position_count.cast_signed(), ":is_finished": row.is_finished,
+        ":candidate_id": row.candidate_id.map(Column), ":game_count": row.game_count.cast_signed(),
+        ":position_count": row.position_count.cast_signed(), ":is_finished": row.state.is_finished(),
     };
     execute(connection, &sql, values).map(drop)
 }

@@ -3,6 +3,8 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use super::columns::UnknownValue;
+
 /// Why the store could not do what was asked. Nothing is changed when one is returned.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum StoreError {
@@ -40,6 +42,14 @@ pub enum StoreError {
         /// The row and what is wrong with it.
         what: String,
     },
+    /// A row holds a value that this version does not know; a later version may.
+    #[error("the store holds the {what} {found:?}, which this version does not know")]
+    UnknownValue {
+        /// What the value stands for.
+        what: &'static str,
+        /// The value.
+        found: String,
+    },
     /// The database failed: disk full, input or output error. Trying again later may help.
     #[error("database: {0}")]
     Database(Arc<rusqlite::Error>),
@@ -76,6 +86,14 @@ impl From<rusqlite::Error> for StoreError {
                 if code.code == rusqlite::ErrorCode::ConstraintViolation =>
             {
                 Self::Refused { reason: message.clone().unwrap_or_else(|| code.to_string()) }
+            }
+            rusqlite::Error::FromSqlConversionFailure(column, kind, source) => {
+                match source.downcast::<UnknownValue>() {
+                    Ok(unknown) => Self::UnknownValue { what: unknown.what, found: unknown.found },
+                    Err(source) => {
+                        Self::Database(Arc::new(rusqlite::Error::FromSqlConversionFailure(column, kind, source)))
+                    }
+                }
             }
             error => Self::Database(Arc::new(error)),
         }

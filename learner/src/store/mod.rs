@@ -4,6 +4,7 @@
 //! Reads go through connections of their own. Nothing here knows the rules of a game: a ply is text and bytes.
 
 mod apply;
+mod columns;
 mod error;
 mod read;
 mod rows;
@@ -15,8 +16,8 @@ use std::path::{Path, PathBuf};
 pub use error::StoreError;
 pub use read::{FinishedSpan, GameStatistics, Reader};
 pub use rows::{
-    Change, CheckpointRow, FinishedGame, GameKind, GameState, IterationRow, MetricRow, NetworkRow, NetworkState,
-    NewGame, NewNetwork, RunRow, StoredGame, StoredResult,
+    Change, CheckpointRow, FinishedGame, GameKind, GameState, IterationRow, IterationState, MetricRow, NetworkRow,
+    NetworkState, NewGame, NewNetwork, RunRow, StoredGame, StoredResult,
 };
 pub use schema::SCHEMA_VERSION;
 pub use writer::Ack;

@@ -3,8 +3,10 @@
 use std::path::Path;
 
 use rusqlite::{Connection, OptionalExtension, Row, params};
+use shared::ids::{GameId, Generation, NetworkId};
 use shared::record::{GameRecord, PlyRecord, PolicyTarget};
 
+use super::columns::Column;
 use super::rows::{
     CheckpointRow, GameKind, IterationRow, NetworkRow, NewGame, NewNetwork, StoredGame, StoredResult, outcome_of,
 };
@@ -26,7 +28,7 @@ pub struct Reader {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FinishedSpan {
     /// The game.
-    pub game_id: u64,
+    pub game_id: GameId,
     /// Its place in the order in which games finished.
     pub finish_number: u64,
     /// Positions to learn from.
@@ -77,37 +79,37 @@ impl Reader {
     ///
     /// # Errors
     /// What the database says.
-    pub fn open_game_ids(&self) -> Result<Vec<u64>, StoreError> {
+    pub fn open_game_ids(&self) -> Result<Vec<GameId>, StoreError> {
         let sql = "SELECT game_id FROM games WHERE state = 'open' ORDER BY game_id";
-        self.list(sql, [], |row| row.get::<_, i64>(0).map(i64::cast_unsigned))
+        self.list(sql, [], |row| row.get(0).map(|Column(game_id)| game_id))
     }
 
     /// Returns the numbers of all games of a kind that finished, in the order in which they did.
     ///
     /// # Errors
     /// What the database says.
-    pub fn finished_game_ids(&self, kind: GameKind) -> Result<Vec<u64>, StoreError> {
+    pub fn finished_game_ids(&self, kind: GameKind) -> Result<Vec<GameId>, StoreError> {
         let sql = "SELECT game_id FROM games WHERE state = 'finished' AND kind = ?1 ORDER BY finish_number";
-        self.list(sql, [kind], |row| row.get::<_, i64>(0).map(i64::cast_unsigned))
+        self.list(sql, [kind], |row| row.get(0).map(|Column(game_id)| game_id))
     }
 
     /// Returns the games of a candidate's gate, finished or not, without their plies.
     ///
     /// # Errors
     /// What the database says.
-    pub fn gate_games(&self, candidate_id: u32) -> Result<Vec<StoredGame>, StoreError> {
+    pub fn gate_games(&self, candidate_id: NetworkId) -> Result<Vec<StoredGame>, StoreError> {
         let start = self.start_column;
         let sql = format!("SELECT {GAME_COLUMNS}, {start} FROM games WHERE candidate_id = ?1 ORDER BY game_id");
-        self.list(&sql, [candidate_id], read_game)
+        self.list(&sql, [Column(candidate_id)], read_game)
     }
 
     /// Returns one game with its plies.
     ///
     /// # Errors
     /// What the database says.
-    pub fn game(&self, game_id: u64) -> Result<Option<StoredGame>, StoreError> {
+    pub fn game(&self, game_id: GameId) -> Result<Option<StoredGame>, StoreError> {
         let sql = format!("SELECT {GAME_COLUMNS}, {} FROM games WHERE game_id = ?1", self.start_column);
-        let mut games = self.list(&sql, [game_id.cast_signed()], read_game)?;
+        let mut games = self.list(&sql, [Column(game_id)], read_game)?;
         let Some(mut game) = games.pop() else { return Ok(None) };
         self.read_plies(&mut game)?;
         Ok(Some(game))
@@ -117,10 +119,10 @@ impl Reader {
     ///
     /// # Errors
     /// What the database says.
-    pub fn move_text(&self, game_id: u64, ply: u32) -> Result<Option<String>, StoreError> {
+    pub fn move_text(&self, game_id: GameId, ply: u32) -> Result<Option<String>, StoreError> {
         let mut statement =
             self.connection.prepare_cached("SELECT move_text FROM plies WHERE game_id = ?1 AND ply = ?2")?;
-        Ok(statement.query_row(params![game_id.cast_signed(), ply], |row| row.get(0)).optional()?)
+        Ok(statement.query_row(params![Column(game_id), ply], |row| row.get(0)).optional()?)
     }
 
     /// Returns the newest finished self-play games that together have `sample_count_min` positions among those up to
@@ -139,7 +141,7 @@ impl Reader {
                 break;
             }
             let span = FinishedSpan {
-                game_id: row.get::<_, i64>(0)?.cast_unsigned(),
+                game_id: row.get::<_, Column<_>>(0)?.0,
                 finish_number: row.get::<_, i64>(1)?.cast_unsigned(),
                 sample_count: row.get(2)?,
             };
@@ -178,12 +180,14 @@ impl Reader {
         )?)
     }
 
-    /// Returns the highest game number in use, 0 if there is none.
+    /// Returns the highest id of a game.
     ///
     /// # Errors
     /// What the database says.
-    pub fn last_game_id(&self) -> Result<u64, StoreError> {
-        self.number("SELECT coalesce(max(game_id), 0) FROM games")
+    pub fn last_game_id(&self) -> Result<Option<GameId>, StoreError> {
+        let last: Option<Column<GameId>> =
+            self.connection.query_row("SELECT max(game_id) FROM games", [], |row| row.get(0))?;
+        Ok(last.map(|Column(game_id)| game_id))
     }
 
     /// Returns the highest finish number in use, 0 if there is none.
@@ -220,12 +224,14 @@ impl Reader {
         self.number("SELECT count(*) FROM games WHERE state = 'quarantined'")
     }
 
-    /// Returns the highest network number in use, 0 if there is none.
+    /// Returns the highest id of a network.
     ///
     /// # Errors
     /// What the database says.
-    pub fn last_network_id(&self) -> Result<u32, StoreError> {
-        Ok(self.number("SELECT coalesce(max(network_id), 0) FROM networks")? as u32)
+    pub fn last_network_id(&self) -> Result<Option<NetworkId>, StoreError> {
+        let last: Option<Column<NetworkId>> =
+            self.connection.query_row("SELECT max(network_id) FROM networks", [], |row| row.get(0))?;
+        Ok(last.map(|Column(network_id)| network_id))
     }
 
     /// Returns all networks by their number.
@@ -240,12 +246,12 @@ impl Reader {
     ///
     /// # Errors
     /// What the database says.
-    pub fn network(&self, network_id: u32) -> Result<Option<NetworkRow>, StoreError> {
+    pub fn network(&self, network_id: NetworkId) -> Result<Option<NetworkRow>, StoreError> {
         let sql = format!("SELECT {NETWORK_COLUMNS} FROM networks WHERE network_id = ?1");
-        Ok(self.list(&sql, [network_id], read_network)?.pop())
+        Ok(self.list(&sql, [Column(network_id)], read_network)?.pop())
     }
 
-    /// Returns the reigning network.
+    /// Returns the best network.
     ///
     /// # Errors
     /// What the database says.
@@ -260,7 +266,7 @@ impl Reader {
     /// What the database says.
     pub fn last_iteration(&self) -> Result<Option<IterationRow>, StoreError> {
         let sql = "SELECT number, state, window_finish_number, training_step_start, training_step_end, candidate_id,
-                       game_count, position_count, finished_at IS NOT NULL
+                       game_count, position_count
                    FROM iterations ORDER BY number DESC LIMIT 1";
         Ok(self.list(sql, [], read_iteration)?.pop())
     }
@@ -310,7 +316,7 @@ impl Reader {
                    FROM plies WHERE game_id = ?1 ORDER BY ply";
         let game_id = game.game.game_id;
         let mut statement = self.connection.prepare_cached(sql)?;
-        let mut rows = statement.query([game_id.cast_signed()])?;
+        let mut rows = statement.query([Column(game_id)])?;
         while let Some(row) = rows.next()? {
             let damaged = |what: String| StoreError::Damaged { what: format!("game {game_id}: {what}") };
             let ply: u32 = row.get(0)?;
@@ -326,7 +332,7 @@ impl Reader {
                 policy_target: policy_target.map_err(|error| damaged(format!("ply {ply}: {error}")))?,
                 root_value: row.get::<_, f64>(3)? as f32,
                 simulation_count: row.get(4)?,
-                network_id: row.get(5)?,
+                network_id: row.get::<_, Column<_>>(5)?.0,
             });
         }
         Ok(())
@@ -341,13 +347,13 @@ fn read_game(row: &Row<'_>) -> rusqlite::Result<StoredGame> {
     let start: Option<String> = row.get(16)?;
     Ok(StoredGame {
         game: NewGame {
-            game_id: row.get::<_, i64>(0)?.cast_unsigned(),
+            game_id: row.get::<_, Column<_>>(0)?.0,
             kind: row.get(1)?,
             iteration: row.get(2)?,
             pair_index: row.get(3)?,
-            candidate_id: row.get(4)?,
-            white_network_id: row.get(5)?,
-            black_network_id: row.get(6)?,
+            candidate_id: row.get::<_, Option<Column<_>>>(4)?.map(|Column(network_id)| network_id),
+            white_network: row.get::<_, Column<_>>(5)?.0,
+            black_network: row.get::<_, Column<_>>(6)?.0,
             seed: row.get::<_, i64>(7)?.cast_unsigned(),
             settings: row.get(8)?,
             start: start.clone(),
@@ -364,12 +370,12 @@ fn read_game(row: &Row<'_>) -> rusqlite::Result<StoredGame> {
 fn read_network(row: &Row<'_>) -> rusqlite::Result<NetworkRow> {
     Ok(NetworkRow {
         network: NewNetwork {
-            network_id: row.get(0)?,
+            network_id: row.get::<_, Column<_>>(0)?.0,
             file: row.get(2)?,
             sha256: row.get(3)?,
             training_step: row.get::<_, i64>(4)?.cast_unsigned(),
         },
-        generation: row.get(1)?,
+        generation: row.get::<_, Option<Column<Generation>>>(1)?.map(|Column(generation)| generation),
         state: row.get(5)?,
         created_at: row.get(6)?,
     })
@@ -383,9 +389,8 @@ fn read_iteration(row: &Row<'_>) -> rusqlite::Result<IterationRow> {
         window_finish_number: row.get::<_, Option<i64>>(2)?.map(i64::cast_unsigned),
         training_step_start: count(3)?,
         training_step_end: row.get::<_, Option<i64>>(4)?.map(i64::cast_unsigned),
-        candidate_id: row.get(5)?,
+        candidate_id: row.get::<_, Option<Column<NetworkId>>>(5)?.map(|Column(network_id)| network_id),
         game_count: count(6)?,
         position_count: count(7)?,
-        is_finished: row.get(8)?,
     })
 }

@@ -1,8 +1,11 @@
 //! What is in the tables, as plain values, and the changes that can be made to them.
 
-use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
+use rusqlite::types::{FromSql, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
 use shared::game::{Outcome, Side};
+use shared::ids::{GameId, Generation, NetworkId, NetworkRef};
 use shared::record::{GameRecord, PlyRecord};
+
+use super::columns::UnknownValue;
 
 /// The run: what is played, and by which config.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,7 +26,7 @@ pub struct RunRow {
 
 /// Makes an enum that lies in the database as a word.
 macro_rules! word_enum {
-    ($(#[$docs:meta])* $name:ident { $($(#[$variant_docs:meta])* $variant:ident = $word:literal,)+ }) => {
+    ($(#[$docs:meta])* $name:ident, $what:literal { $($(#[$variant_docs:meta])* $variant:ident = $word:literal,)+ }) => {
         $(#[$docs])*
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         pub enum $name { $($(#[$variant_docs])* $variant,)+ }
@@ -46,7 +49,7 @@ macro_rules! word_enum {
             fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
                 match value.as_str()? {
                     $($word => Ok(Self::$variant),)+
-                    _ => Err(FromSqlError::InvalidType),
+                    word => Err(UnknownValue::error($what, word)),
                 }
             }
         }
@@ -55,7 +58,7 @@ macro_rules! word_enum {
 
 word_enum! {
     /// What a game is played for.
-    GameKind {
+    GameKind, "kind of game" {
         /// To learn from.
         SelfPlay = "self_play",
         /// To compare a candidate with the best network.
@@ -65,7 +68,7 @@ word_enum! {
 
 word_enum! {
     /// How far a game is.
-    GameState {
+    GameState, "state of a game" {
         /// It goes on.
         Open = "open",
         /// It ended and counts.
@@ -79,23 +82,47 @@ word_enum! {
 
 word_enum! {
     /// What became of a network.
-    NetworkState {
+    NetworkState, "state of a network" {
         /// Not yet decided.
         Candidate = "candidate",
-        /// The reigning network; there is at most one.
+        /// The best network; there is at most one.
         Best = "best",
-        /// It reigned once.
+        /// It was the best network once.
         FormerBest = "former_best",
         /// The gate refused it.
         Rejected = "rejected",
     }
 }
 
+word_enum! {
+    /// How far an iteration is.
+    IterationState, "state of an iteration" {
+        /// Its games are awaited.
+        SelfPlay = "self_play",
+        /// The candidate trains.
+        Training = "training",
+        /// The candidate plays the best network.
+        Gate = "gate",
+        /// It is over, and its candidate is the best network.
+        Promoted = "promoted",
+        /// It is over, and its candidate was rejected.
+        Rejected = "rejected",
+    }
+}
+
+impl IterationState {
+    /// Returns whether the iteration is over.
+    #[must_use]
+    pub const fn is_finished(self) -> bool {
+        matches!(self, Self::Promoted | Self::Rejected)
+    }
+}
+
 /// A network that joins the run as a candidate.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewNetwork {
-    /// Its number, from 1.
-    pub network_id: u32,
+    /// Its id.
+    pub network_id: NetworkId,
     /// File of the weights, relative to the run directory.
     pub file: String,
     /// SHA-256 of the file, hexadecimal.
@@ -109,21 +136,21 @@ pub struct NewNetwork {
 pub struct NetworkRow {
     /// Number, file, checksum and step.
     pub network: NewNetwork,
-    /// Number of its reign, if it reigned.
-    pub generation: Option<u32>,
+    /// Its generation, if it is or was the best network.
+    pub generation: Option<Generation>,
     /// What became of it.
     pub state: NetworkState,
     /// When it joined.
     pub created_at: String,
 }
 
-/// How far an iteration is. `state` is the pipeline's own word.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+/// How far an iteration is.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IterationRow {
     /// Number of the iteration, from 1.
     pub number: u32,
     /// What it is at.
-    pub state: String,
+    pub state: IterationState,
     /// Training samples only games up to this finish number.
     pub window_finish_number: Option<u64>,
     /// Training steps before it.
@@ -131,20 +158,35 @@ pub struct IterationRow {
     /// Training steps after it.
     pub training_step_end: Option<u64>,
     /// The network it made.
-    pub candidate_id: Option<u32>,
+    pub candidate_id: Option<NetworkId>,
     /// Self-play games finished for it.
     pub game_count: u64,
     /// Positions of these games.
     pub position_count: u64,
-    /// Whether it is over.
-    pub is_finished: bool,
+}
+
+impl IterationRow {
+    /// Returns an iteration whose games are awaited.
+    #[must_use]
+    pub const fn new(number: u32, training_step_start: u64) -> Self {
+        Self {
+            number,
+            state: IterationState::SelfPlay,
+            window_finish_number: None,
+            training_step_start,
+            training_step_end: None,
+            candidate_id: None,
+            game_count: 0,
+            position_count: 0,
+        }
+    }
 }
 
 /// A game that begins.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NewGame {
-    /// Its number, from 1, never used twice.
-    pub game_id: u64,
+    /// Its id, never used twice.
+    pub game_id: GameId,
     /// What it is played for.
     pub kind: GameKind,
     /// The iteration at its beginning.
@@ -152,11 +194,11 @@ pub struct NewGame {
     /// Number of its pair in the gate.
     pub pair_index: Option<u32>,
     /// The candidate of the gate.
-    pub candidate_id: Option<u32>,
-    /// Network of White; 0 is the best at the time of each leaf.
-    pub white_network_id: u32,
-    /// Network of Black; 0 is the best at the time of each leaf.
-    pub black_network_id: u32,
+    pub candidate_id: Option<NetworkId>,
+    /// Network of White.
+    pub white_network: NetworkRef,
+    /// Network of Black.
+    pub black_network: NetworkRef,
     /// Seed of the search.
     pub seed: u64,
     /// Settings of the search, JSON.
@@ -180,7 +222,7 @@ pub struct StoredResult {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FinishedGame {
     /// The game.
-    pub game_id: u64,
+    pub game_id: GameId,
     /// Its place in the order in which games finished.
     pub finish_number: u64,
     /// How it ended.
@@ -246,7 +288,7 @@ pub enum Change {
     /// A ply is added to a game.
     AddPly {
         /// The game.
-        game_id: u64,
+        game_id: GameId,
         /// Number of the ply, 0 for the first.
         ply: u32,
         /// The ply.
@@ -257,7 +299,7 @@ pub enum Change {
     /// A game is put aside for this reason and does not count.
     QuarantineGame {
         /// The game.
-        game_id: u64,
+        game_id: GameId,
         /// Why.
         reason: String,
     },
@@ -271,12 +313,12 @@ pub enum Change {
     /// The candidate becomes the best network, the best a former one, and what is left of its gate is abandoned.
     Promote {
         /// The candidate.
-        network_id: u32,
+        network_id: NetworkId,
     },
     /// The candidate is refused, and what is left of its gate is abandoned.
     Reject {
         /// The candidate.
-        network_id: u32,
+        network_id: NetworkId,
     },
     /// An iteration begins or goes on.
     PutIteration(IterationRow),

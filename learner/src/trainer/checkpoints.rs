@@ -7,6 +7,7 @@ use anyhow::Context;
 use net::{Device, Network, NetworkSpec, Trainer, TrainingSettings};
 use networks::NetworkSource;
 use sha2::{Digest, Sha256};
+use shared::ids::NetworkId;
 use tracing::{info, warn};
 
 use crate::durable::DurableStore;
@@ -100,15 +101,16 @@ pub fn first_network(
         Some(source) => start_network::open_as(source, spec)?.load_as(spec, Device::CPU)?,
         None => Network::random(spec, Device::CPU, seed)?,
     };
-    let (path, checkpoint) = (files.network(1), files.checkpoint(0));
+    let network_id = NetworkId::FIRST;
+    let (path, checkpoint) = (files.network(network_id), files.checkpoint(0));
     let sha256 = write_file(store, || network.save(&path))?;
     let trainer = Trainer::new(network, TrainingSettings::default())?;
     let checkpoint_sha256 = write_file(store, || trainer.save_checkpoint(&checkpoint, &BTreeMap::new()))?;
-    let file = format!("networks/{}", RunFiles::network_name(1));
+    let file = format!("networks/{}", RunFiles::network_name(network_id));
     let start = from.map(|source| Change::SetStartNetwork { file: source.to_string() });
     let mut changes = vec![
-        Change::AddNetwork(NewNetwork { network_id: 1, file, sha256, training_step: 0 }),
-        Change::Promote { network_id: 1 },
+        Change::AddNetwork(NewNetwork { network_id, file, sha256, training_step: 0 }),
+        Change::Promote { network_id },
         Change::PutCheckpoint(CheckpointRow {
             training_step: 0,
             file: RunFiles::checkpoint_name(0),

@@ -15,6 +15,7 @@ use net::NetworkSpec;
 use samples::buffer::SharedReplay;
 use samples::human_games::HumanGames;
 use shared::encoding::Encoding;
+use shared::ids::{Generation, NetworkId};
 use tokio_util::sync::CancellationToken;
 
 use crate::config::TrainerSettings;
@@ -36,9 +37,9 @@ pub struct TrainingJob {
     /// Trains until this many steps are done.
     pub step_end: u64,
     /// Number of the candidate that comes of it.
-    pub candidate_id: u32,
+    pub candidate_id: NetworkId,
     /// Generation of the best network while it is trained.
-    pub generation: u32,
+    pub generation: Generation,
 }
 
 /// What the training thread tells.

@@ -20,6 +20,7 @@ use shared::encoding::Encoding;
 use shared::encoding::tictactoe::TicTacToeEncoding;
 use shared::game::Game;
 use shared::game::tictactoe::TicTacToe;
+use shared::ids::{GameId, NetworkId};
 use shared::record::{PlyRecord, PolicyTarget, replay};
 use shared::search::SearchSettings;
 use shared::wire::ReportedPly;
@@ -96,18 +97,23 @@ pub fn crash_copy(run_dir: &Path) -> tempfile::TempDir {
     copy
 }
 
+/// Returns the network with this number, which is not 0.
+pub fn network_id(number: u32) -> NetworkId {
+    NetworkId::new(number).expect("networks count from 1")
+}
+
 pub fn encoding() -> TicTacToeEncoding {
     TicTacToeEncoding::new(TicTacToe)
 }
 
 /// Leases one self-play game.
-pub fn lease_one(learner: &TicTacToeLearner, worker_id: &str, now: Instant) -> u64 {
+pub fn lease_one(learner: &TicTacToeLearner, worker_id: &str, now: Instant) -> GameId {
     let leases = learner.registry.lease(worker_id, GameKind::SelfPlay, 1, now).expect("a lease").leases;
     leases[0].game_id
 }
 
 /// Returns the plies of a game of tic-tac-toe, each with a target on the move that was played.
-pub fn plies(game_id: u64, moves: &[&str]) -> Vec<ReportedPly> {
+pub fn plies(game_id: GameId, moves: &[&str]) -> Vec<ReportedPly> {
     let mut position = TicTacToe.initial_position();
     let ply = |(ply, text): (u32, &&str)| {
         let target = TicTacToe.parse_move(&position, text).map(|mv| {
@@ -119,7 +125,7 @@ pub fn plies(game_id: u64, moves: &[&str]) -> Vec<ReportedPly> {
             policy_target: target.ok(),
             root_value: 0.25,
             simulation_count: 25,
-            network_id: 1,
+            network_id: Some(NetworkId::FIRST),
         };
         ReportedPly { game_id, ply, record }
     };
@@ -141,7 +147,13 @@ pub fn random_game<E: Encoding>(encoding: &E, lease: &Lease) -> Vec<ReportedPly>
         let policy_target = Some(PolicyTarget::from_visits(visits).expect("legal moves are visited"));
         let mv = moves[rng.random_range(0..moves.len())];
         let move_text = game.format_move(&position, mv);
-        let record = PlyRecord { move_text, policy_target, root_value: 0.5, simulation_count: 9, network_id: 1 };
+        let record = PlyRecord {
+            move_text,
+            policy_target,
+            root_value: 0.5,
+            simulation_count: 9,
+            network_id: Some(NetworkId::FIRST),
+        };
         plies.push(ReportedPly { game_id: lease.game_id, ply: plies.len() as u32, record });
         game.play(&mut position, mv);
     }

@@ -72,7 +72,7 @@ fn play<E: Judged>(encoding: &E, seed: u64, simulation_count: u32, temperature: 
             policy_target: PolicyTarget::from_visits(indices.into_iter().zip(visits)).ok(),
             root_value,
             simulation_count,
-            network_id: 0,
+            network_id: None,
         });
         search.play(mv);
     }

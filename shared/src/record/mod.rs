@@ -8,6 +8,8 @@ mod policy_target;
 mod replay;
 mod value_target;
 
+use crate::ids::NetworkId;
+
 pub use policy_target::{PolicyTarget, PolicyTargetError};
 pub use replay::{ReplayError, ReplayState, ReplayedGame, Sample, replay};
 pub use value_target::ValueTarget;
@@ -23,8 +25,8 @@ pub struct PlyRecord {
     pub root_value: f32,
     /// Simulations of the search.
     pub simulation_count: u32,
-    /// The network that answered.
-    pub network_id: u32,
+    /// The network that evaluated the leaves; `None` if there was no search, or no network in it.
+    pub network_id: Option<NetworkId>,
 }
 
 /// A whole game.

@@ -3,17 +3,18 @@
 use bytes::{BufMut, BytesMut};
 use half::f16;
 
-use super::{WireError, check_length};
+use super::{WireError, check_length, network_id_from_wire};
+use crate::ids::{Generation, NetworkId};
 
-/// What an answer says besides priors and values.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+/// What an answer holds besides priors and values.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EvaluationHeader {
     /// The batch that is answered.
     pub batch_id: u64,
     /// The network that answered.
-    pub network_id: u32,
-    /// Number of the reigning network at that time.
-    pub generation: u32,
+    pub network_id: NetworkId,
+    /// The generation of the best network at that time.
+    pub generation: Generation,
     /// Leaves whose priors became uniform.
     pub uniform_prior_count: u32,
 }
@@ -31,8 +32,8 @@ pub fn write_evaluations(header: EvaluationHeader, priors: &[f32], values: &[f32
     }
     proto::EvaluationBatch {
         batch_id: header.batch_id,
-        network_id: header.network_id,
-        generation: header.generation,
+        network_id: header.network_id.get(),
+        generation: header.generation.get(),
         priors: prior_bytes.freeze(),
         values: value_bytes.freeze(),
         uniform_prior_count: header.uniform_prior_count,
@@ -42,12 +43,12 @@ pub fn write_evaluations(header: EvaluationHeader, priors: &[f32], values: &[f32
 
 /// Reads an answer to a batch with `move_count` legal moves and `leaf_count` leaves into `priors` and `values`.
 ///
-/// Whatever the vectors held before is gone. Every prior read is in 0..=1 (with the slack of half precision), every
+/// The vectors are overwritten. Every prior read is in 0..=1 (with the slack of half precision), every
 /// value in -1..=1.
 ///
 /// # Errors
 /// [`WireError::Refused`] if the peer could not evaluate the batch, others if the answer does not fit the batch or
-/// holds numbers that are none; the vectors are then empty.
+/// holds numbers out of range; the vectors are then empty.
 pub fn read_evaluations(
     message: &proto::EvaluationBatch,
     move_count: usize,
@@ -60,6 +61,7 @@ pub fn read_evaluations(
     if !message.error.is_empty() {
         return Err(WireError::Refused(message.error.clone()));
     }
+    let network_id = network_id_from_wire("network_id", message.network_id)?;
     check_length("priors", message.priors.len(), move_count * 2)?;
     check_length("values", message.values.len(), leaf_count * 4)?;
     priors.extend(message.priors.as_chunks().0.iter().map(|bytes| f16::from_le_bytes(*bytes).to_f32()));
@@ -71,8 +73,8 @@ pub fn read_evaluations(
     }
     Ok(EvaluationHeader {
         batch_id: message.batch_id,
-        network_id: message.network_id,
-        generation: message.generation,
+        network_id,
+        generation: Generation::new(message.generation),
         uniform_prior_count: message.uniform_prior_count,
     })
 }

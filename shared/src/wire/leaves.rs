@@ -2,7 +2,11 @@
 
 use bytes::{BufMut, BytesMut};
 
-use super::{BATCH_LEAF_COUNT_MAX, LEAF_MOVE_COUNT_MAX, POSITION_BYTE_COUNT_MAX, WireError, check_length, check_limit};
+use super::{
+    BATCH_LEAF_COUNT_MAX, LEAF_MOVE_COUNT_MAX, POSITION_BYTE_COUNT_MAX, WireError, check_length, check_limit,
+    network_ref_to_wire,
+};
+use crate::ids::NetworkRef;
 
 /// Collects leaves for one message, and reuses the memory of messages that are gone.
 #[derive(Debug, Default)]
@@ -43,13 +47,13 @@ impl LeafBatchBuilder {
         self.move_counts.is_empty()
     }
 
-    /// Returns the message with all leaves, and starts the next batch.
+    /// Returns the message that asks `network` about all leaves, and starts the next batch.
     #[must_use]
-    pub fn finish(&mut self, batch_id: u64, network_id: u32) -> proto::LeafBatch {
+    pub fn finish(&mut self, batch_id: u64, network: NetworkRef) -> proto::LeafBatch {
         let leaf_count = self.len();
         proto::LeafBatch {
             batch_id,
-            network_id,
+            network_id: network_ref_to_wire(network),
             positions: self.positions.split().freeze(),
             position_lengths: std::mem::replace(&mut self.position_lengths, Vec::with_capacity(leaf_count)),
             policy_indices: self.policy_indices.split().freeze(),

@@ -4,12 +4,14 @@
 //! described in `docs/wire.md` and in the `.proto` files. Nothing here sends or receives.
 
 mod evaluations;
+mod ids;
 mod leaves;
 mod ply;
 mod search;
 mod spec;
 
 pub use evaluations::{EvaluationHeader, read_evaluations, write_evaluations};
+pub use ids::{network_id_from_wire, network_ref_from_wire, network_ref_to_wire};
 pub use leaves::{Leaf, LeafBatchBuilder, LeafBatchView, read_leaf_batch};
 pub use ply::{ReportedPly, ply_from_proto, ply_to_proto};
 pub use search::{search_settings_from_proto, search_settings_to_proto};

@@ -1,14 +1,16 @@
 //! One ply as a worker reports it.
 
+use super::ids::answered_by_to_wire;
 use super::{WireError, check_limit};
 use crate::game::MOVE_TEXT_BYTES_MAX;
+use crate::ids::{GameId, NetworkId};
 use crate::record::{PlyRecord, PolicyTarget};
 
 /// A ply and where it belongs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ReportedPly {
     /// The game.
-    pub game_id: u64,
+    pub game_id: GameId,
     /// Number of the ply, 0 for the first of the game.
     pub ply: u32,
     /// What was played.
@@ -20,13 +22,13 @@ pub struct ReportedPly {
 pub fn ply_to_proto(reported: &ReportedPly) -> proto::Ply {
     let ReportedPly { game_id, ply, record } = reported;
     proto::Ply {
-        game_id: *game_id,
+        game_id: game_id.get(),
         ply: *ply,
         move_text: record.move_text.clone(),
         policy_target: record.policy_target.as_ref().map_or_else(Vec::new, PolicyTarget::to_bytes),
         root_value: record.root_value,
         simulation_count: record.simulation_count,
-        network_id: record.network_id,
+        network_id: answered_by_to_wire(record.network_id),
     }
 }
 
@@ -46,7 +48,7 @@ pub fn ply_from_proto(message: &proto::Ply) -> Result<ReportedPly, WireError> {
         policy_target,
         root_value: message.root_value,
         simulation_count: message.simulation_count,
-        network_id: message.network_id,
+        network_id: NetworkId::new(message.network_id),
     };
-    Ok(ReportedPly { game_id: message.game_id, ply: message.ply, record })
+    Ok(ReportedPly { game_id: GameId::new(message.game_id), ply: message.ply, record })
 }

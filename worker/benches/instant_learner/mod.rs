@@ -14,6 +14,7 @@ use proto::{
 use runtime::limits::{self, MESSAGE_BYTES_MAX};
 use shared::game::catalog::GameSpec;
 use shared::game::hive::HiveRules;
+use shared::ids::{Generation, NetworkId};
 use shared::search::SearchSettings;
 use shared::wire::{
     EvaluationHeader, game_spec_to_proto, read_leaf_batch, search_settings_to_proto, write_evaluations,
@@ -138,6 +139,11 @@ fn answer(batch: &LeafBatch) -> Result<EvaluationBatch, Status> {
         priors.extend(std::iter::repeat_n(1.0 / move_count as f32, move_count));
         values.push(0.0);
     }
-    let header = EvaluationHeader { batch_id: batch.batch_id, network_id: 1, generation: 1, uniform_prior_count: 0 };
+    let header = EvaluationHeader {
+        batch_id: batch.batch_id,
+        network_id: NetworkId::FIRST,
+        generation: Generation::new(1),
+        uniform_prior_count: 0,
+    };
     Ok(write_evaluations(header, &priors, &values))
 }

@@ -12,6 +12,7 @@ use runtime::limits::{Address, MESSAGE_BYTES_MAX};
 use shared::encoding::Encoding;
 use shared::game::Game;
 use shared::game::catalog::GameVisitor;
+use shared::ids::NetworkRef;
 use shared::wire::{LeafBatchBuilder, game_spec_from_proto};
 use tokio::sync::mpsc;
 use tokio_stream::wrappers::ReceiverStream;
@@ -141,7 +142,7 @@ impl GameVisitor for Positions {
             encoding.policy_indices(&position, &moves, &mut policy_indices);
             builder.push(&packed, &policy_indices).expect("the leaf fits");
         }
-        builder.finish(0, 0)
+        builder.finish(0, NetworkRef::Best)
     }
 }
 

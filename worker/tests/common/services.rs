@@ -9,8 +9,10 @@ use proto::{
     EvaluationBatch, GameSpec, JoinReply, JoinRequest, LeafBatch, Lease, LeaseGamesReply, LeaseGamesRequest, Ply,
     PlyStatus, RenewLeasesReply, RenewLeasesRequest, ReportPliesReply, ReportPliesRequest, TicTacToeSpec,
 };
+use shared::ids::{Generation, NetworkId};
 use shared::wire::{
-    EvaluationHeader, LEARNER_STOPPING, ply_from_proto, read_leaf_batch, search_settings_to_proto, write_evaluations,
+    EvaluationHeader, LEARNER_STOPPING, network_ref_from_wire, ply_from_proto, read_leaf_batch,
+    search_settings_to_proto, write_evaluations,
 };
 use tokio_stream::wrappers::ReceiverStream;
 use tokio_stream::{Stream, StreamExt};
@@ -190,8 +192,13 @@ fn answer(state: &mut State, batch: &LeafBatch) -> EvaluationBatch {
     state.answered_batches += 1;
     state.networks_asked.insert(batch.network_id);
     state.largest_batch = state.largest_batch.max(batch.move_counts.len());
-    let network_id = if batch.network_id == 0 { 1 } else { batch.network_id };
-    let header = EvaluationHeader { batch_id: batch.batch_id, network_id, generation: 1, uniform_prior_count: 0 };
+    let network_id = network_ref_from_wire(batch.network_id).resolve(NetworkId::FIRST);
+    let header = EvaluationHeader {
+        batch_id: batch.batch_id,
+        network_id,
+        generation: Generation::new(1),
+        uniform_prior_count: 0,
+    };
     let error = || EvaluationBatch { batch_id: batch.batch_id, error: "no such network".into(), ..Default::default() };
     if state.broken_network == Some(batch.network_id) {
         state.broken_answers += 1;
