@@ -31,10 +31,10 @@ impl DurableStore {
         &self.store
     }
 
-    /// Makes `changes` all together; while the disk refuses them, waits and says so.
+    /// Makes `changes` all together; while the disk refuses them, warns and waits.
     ///
     /// # Errors
-    /// A contradiction, or the disk's last refusal once the learner stops.
+    /// [`StoreError::Refused`] for a contradiction; the last [`StoreError::Database`] once the learner stops.
     pub fn write(&self, changes: Vec<Change>) -> Result<(), StoreError> {
         self.retry("write to the store", || self.store.write(changes.clone()))
     }

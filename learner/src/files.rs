@@ -1,7 +1,9 @@
 //! Where the files of a run lie.
 
+use std::io;
 use std::path::{Path, PathBuf};
 
+use sha2::{Digest, Sha256};
 use shared::ids::NetworkId;
 
 /// The folder of a run.
@@ -20,8 +22,8 @@ impl RunFiles {
     /// Makes the folders that files are written to.
     ///
     /// # Errors
-    /// What the system says.
-    pub fn create(&self) -> std::io::Result<()> {
+    /// [`io::Error`] if a folder cannot be made.
+    pub fn create(&self) -> io::Result<()> {
         std::fs::create_dir_all(self.dir.join("networks"))
     }
 
@@ -34,8 +36,8 @@ impl RunFiles {
     /// Returns whether there is any network.
     ///
     /// # Errors
-    /// What the system says.
-    pub fn has_networks(&self) -> std::io::Result<bool> {
+    /// [`io::Error`] if the folder of the networks cannot be read.
+    pub fn has_networks(&self) -> io::Result<bool> {
         let mut entries = std::fs::read_dir(self.dir.join("networks"))?;
         Ok(entries
             .any(|entry| entry.is_ok_and(|entry| entry.path().extension().is_some_and(|end| end == "safetensors"))))
@@ -44,13 +46,13 @@ impl RunFiles {
     /// Returns the file of a network.
     #[must_use]
     pub fn network(&self, network_id: NetworkId) -> PathBuf {
-        self.dir.join("networks").join(Self::network_name(network_id))
+        self.dir.join(Self::network_path(network_id))
     }
 
-    /// Returns the name of a network's file.
+    /// Returns the path of a network's file below the folder of the run, as the store keeps it.
     #[must_use]
-    pub fn network_name(network_id: NetworkId) -> String {
-        format!("network-{:06}.safetensors", network_id.get())
+    pub fn network_path(network_id: NetworkId) -> String {
+        format!("networks/network-{:06}.safetensors", network_id.get())
     }
 
     /// Returns the file of a training checkpoint.
@@ -64,4 +66,34 @@ impl RunFiles {
     pub fn checkpoint_name(training_step: u64) -> String {
         format!("checkpoint-{training_step:09}.safetensors")
     }
+}
+
+/// Why a file that the store names cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum RunFileError {
+    /// It cannot be read.
+    #[error("read {}", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// What the system reported.
+        source: io::Error,
+    },
+    /// It has changed since it was written.
+    #[error("{} is damaged: its SHA-256 is not the one in the store", path.display())]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+    },
+}
+
+/// Returns the SHA-256 of these bytes, hexadecimal.
+pub(crate) fn sha256_hex(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Checks that a file is the one that the store names.
+pub(crate) fn check_sha256(path: &Path, sha256: &str) -> Result<(), RunFileError> {
+    let bytes = std::fs::read(path).map_err(|source| RunFileError::Read { path: path.to_owned(), source })?;
+    if sha256_hex(&bytes) == sha256 { Ok(()) } else { Err(RunFileError::Damaged { path: path.to_owned() }) }
 }

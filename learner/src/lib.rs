@@ -11,7 +11,6 @@ mod durable;
 pub mod files;
 pub mod games;
 pub mod inference;
-pub mod inquire;
 mod lock;
 mod pipeline;
 pub mod presets;

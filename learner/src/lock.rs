@@ -14,7 +14,7 @@ impl FolderLock {
     /// Takes the lock in the file `path` without waiting; `None` if another process has it.
     ///
     /// # Errors
-    /// What the system says.
+    /// [`io::Error`] if the file cannot be opened or locked.
     pub fn take(path: &Path) -> io::Result<Option<Self>> {
         let file = OpenOptions::new().create(true).truncate(false).write(true).open(path)?;
         match file.try_lock() {

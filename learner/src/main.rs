@@ -7,14 +7,14 @@ use std::process::ExitCode;
 use anyhow::Context;
 use clap::{Parser, Subcommand};
 use learner::config::LearnerSettings;
-use learner::{inquire, presets, run};
+use learner::{presets, run};
 use runtime::auth::Token;
 use runtime::exit::UsageError;
 use runtime::layers::{ConfigArgs, SettingsPreset, Sources, to_toml};
 use runtime::{exit, logging, shutdown};
 use tracing::info;
 
-use commands::{DataInfoArgs, EvaluateArgs, ExportArgs, ExportNetworkArgs, PretrainArgs, TrainArgs};
+use commands::{DataInfoArgs, EvaluateArgs, ExportArgs, ExportNetworkArgs, InquireTarget, PretrainArgs, TrainArgs};
 
 /// Owns the GPU, the games and the networks of a training run.
 #[derive(Debug, Parser)]
@@ -66,9 +66,9 @@ struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Asks a learner whether it serves; exit code 0 if it does.
-    Health(inquire::Target),
+    Health(InquireTarget),
     /// Asks a learner how far its run is.
-    Status(inquire::Target),
+    Status(InquireTarget),
     /// Trains a network on human games; a run can start from it.
     Pretrain(PretrainArgs),
     /// Trains a network on data sets, for any game; a run can start from it.
@@ -95,8 +95,8 @@ const SERVE_IS_GONE: &str =
 fn main() -> ExitCode {
     let cli: Cli = exit::parse();
     exit::run("learner", || match &cli.command {
-        Some(Command::Health(target)) => inquire::health(target),
-        Some(Command::Status(target)) => inquire::status(target),
+        Some(Command::Health(target)) => commands::health(target),
+        Some(Command::Status(target)) => commands::status(target),
         Some(Command::Pretrain(args)) => commands::pretrain(args),
         Some(Command::Train(args)) => commands::train(args),
         Some(Command::Evaluate(args)) => commands::evaluate(args),

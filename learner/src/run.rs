@@ -12,7 +12,7 @@ use runtime::exit::UsageError;
 use samples::buffer::{SampleBuffer, SharedReplay};
 use samples::human_games::HumanGames;
 use shared::encoding::Encoding;
-use shared::game::catalog::GameVisitor;
+use shared::game::catalog::{GameSpec, GameVisitor};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 use tracing::{info, warn};
@@ -20,15 +20,15 @@ use tracing::{info, warn};
 use crate::best::{BestNetwork, CurrentBest};
 use crate::config::{InferenceConfig, LearnerConfig, LearnerSettings, LearningRates};
 use crate::durable::DurableStore;
-use crate::files::RunFiles;
+use crate::files::{RunFiles, check_sha256};
 use crate::games::{GameRegistry, RegistryLimits, mix_seed};
 use crate::inference::{BatchSettings, InferenceBackend, InferenceHandle, NetworkBackend};
-use crate::pipeline::{Ended, Narrator, Pipeline};
+use crate::pipeline::{Ended, Pipeline, PipelineEvents, ProgressReporter, ProgressSources, TICK};
 use crate::replay::{read_human_games, rebuild};
 use crate::services::{InferenceService, RunStatus, Services, WorkersService, serve};
 use crate::start_network::{self, StartNetworkError, network_of};
 use crate::store::{DATABASE_FILE, Reader, RunRow, Store, StoreError};
-use crate::trainer::{TrainerHandle, TrainerParts, check_sha256, first_network};
+use crate::trainer::{TrainerHandle, TrainerParts, first_network};
 
 /// Runs until `stop` or the last iteration.
 ///
@@ -103,7 +103,8 @@ where
             start_inference(&self.settings.inference, &encoding, &taken_up, self.make_backend)?;
         let status = Arc::new(RunStatus::default());
         show_start(&status, &taken_up);
-        let pipeline = make_pipeline(&self.settings, &encoding, &taken_up, &inference, &status, &self.stop)?;
+        let tokio = self.tokio.handle();
+        let pipeline = make_pipeline(&self.settings, &encoding, &taken_up, &inference, &status, &self.stop, tokio)?;
         let services = make_services(&self.settings, &taken_up, inference, status, &self.stop);
         let pipeline = std::thread::Builder::new().name("pipeline".to_owned()).spawn(move || pipeline.run())?;
         let deadline = self.settings.server.drain_deadline;
@@ -117,8 +118,16 @@ where
             Ended::Stopped => info!("stopped; started again, the run goes on from here"),
             Ended::IterationsDone => info!("done"),
         }
+        log_best(&taken_up, &self.settings.game);
         Ok(())
     }
+}
+
+/// Names the network that the run leaves behind.
+fn log_best<E: Encoding>(taken_up: &TakenUp<E>, game: &GameSpec) {
+    let CurrentBest { network_id, generation } = taken_up.best.get();
+    let file = taken_up.files.network(network_id);
+    info!(file = %file.display(), generation = generation.get(), game = game.name(), "best network");
 }
 
 /// Waits for a thread whose work has been taken away.
@@ -286,6 +295,7 @@ fn make_pipeline<E: Encoding>(
     inference: &InferenceHandle,
     status: &Arc<RunStatus>,
     stop: &CancellationToken,
+    tokio: &tokio::runtime::Handle,
 ) -> anyhow::Result<Pipeline<E>> {
     let trainer = TrainerHandle::start(TrainerParts {
         encoding: encoding.clone(),
@@ -298,20 +308,21 @@ fn make_pipeline<E: Encoding>(
         seed: taken_up.store.store().run().seed,
         stop: stop.clone(),
     })?;
-    let narrator = Narrator::new(
-        Arc::clone(status),
-        Arc::clone(&taken_up.registry),
-        Arc::clone(&taken_up.replay),
-        inference.clone(),
-        settings.inference.batch_leaves_max,
-    );
+    let sources = ProgressSources {
+        registry: Arc::clone(&taken_up.registry),
+        replay: Arc::clone(&taken_up.replay),
+        inference: inference.counters(),
+        batch_leaf_count_max: settings.inference.batch_leaves_max,
+    };
     Ok(Pipeline {
         settings: settings.pipeline(),
         registry: Arc::clone(&taken_up.registry),
+        replay: Arc::clone(&taken_up.replay),
         store: taken_up.store.clone(),
         trainer,
         best: Arc::clone(&taken_up.best),
-        narrator,
+        events: PipelineEvents::new(tokio.clone(), taken_up.registry.subscribe(), stop.clone(), TICK),
+        reporter: ProgressReporter::new(sources, Arc::clone(status)),
         stop: stop.clone(),
         is_self_play_paused: false,
     })

@@ -1,7 +1,7 @@
 //! The commands of the program besides the run itself.
 //!
-//! `data-info` and `export` look at games and need neither a network nor a running learner; `pretrain` and `train` learn
-//! without self-play; `evaluate` measures a network on human games.
+//! `health` and `status` ask a running learner; `data-info` and `export` look at games and need neither a network nor a
+//! running learner; `pretrain` and `train` learn without self-play; `evaluate` measures a network on human games.
 
 mod data_info;
 mod dropped_games;
@@ -10,6 +10,7 @@ mod export;
 mod export_network;
 mod game_file;
 mod game_sources;
+mod inquire;
 mod pretrain;
 mod sample_file;
 mod supervised_args;
@@ -19,5 +20,6 @@ pub use data_info::{DataInfoArgs, data_info};
 pub use evaluate::{EvaluateArgs, evaluate};
 pub use export::{ExportArgs, export};
 pub use export_network::{ExportNetworkArgs, export_network};
+pub use inquire::{InquireTarget, health, status};
 pub use pretrain::{PretrainArgs, pretrain};
 pub use train::{TrainArgs, train};

@@ -137,7 +137,7 @@ mod tests {
     #[test]
     fn an_impossible_value_is_named_by_its_full_key() {
         type Change = fn(&mut LearnerConfig);
-        let changes: [(&str, Change); 14] = [
+        let changes: [(&str, Change); 15] = [
             ("game.frame", |config| config.game = GameSpec::Hive { rules: Default::default(), frame: 99 }),
             ("self_play.search.exploration", |config| config.self_play.search.exploration = -1.0),
             ("gate.search.leaves_per_game", |config| config.gate.search.leaves_per_game = 0),
@@ -146,6 +146,7 @@ mod tests {
             ("gate.opening_plies", |config| config.gate.opening_plies = 1000),
             ("training.batch_size", |config| config.training.batch_size = 1 << 20),
             ("training.momentum", |config| config.training.momentum = 1.0),
+            ("training.gradient_clip_norm", |config| config.training.gradient_clip_norm = -1.0),
             ("training.weight_decay", |config| config.training.weight_decay = 1.0),
             ("pretrain.momentum", |config| config.pretrain.momentum = 1.0),
             ("training.learning_rate_max_from_network", |config| config.training.learning_rate_max_from_network = 0.0),

@@ -137,7 +137,7 @@ impl<E: Encoding> GameRegistry<E> {
             .collect()
     }
 
-    /// Makes up to `count` new self-play games, as far as plan and limit allow, and says how each is searched.
+    /// Makes up to `count` new self-play games, as far as plan and limit allow, each with its search settings.
     fn new_self_play_games(&self, inner: &mut Inner<E>, count: usize) -> Vec<(NewGame, SearchSettings)> {
         let Some(plan) = inner.self_play.clone() else { return Vec::new() };
         let open_count = inner.games.count(GameKind::SelfPlay);

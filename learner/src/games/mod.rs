@@ -3,21 +3,20 @@
 //! A ply is checked by the rules as it comes, and acknowledged once it is on disk. A finished game is replayed as a
 //! whole before it counts, once. Time is passed in: nothing here reads a clock.
 
+mod game_progress;
 mod gate;
 mod lease;
 mod open_game;
 mod open_games;
-mod progress;
 mod registry;
 mod report;
 mod seed;
 
+pub use game_progress::{GameCounters, GameProgress};
 pub use gate::{GatePlan, GateReport};
 pub(crate) use lease::check_worker_id;
 pub use lease::{Lease, Leases};
-pub use progress::{Counters, Progress};
 pub use registry::{GameRegistry, RegistryError, RegistryLimits, SelfPlayPlan};
 pub use report::PlyStatus;
-pub(crate) use runtime::exit::one_line as describe;
 pub use shared::opening::random_openings;
 pub use shared::seed::mix_seed;

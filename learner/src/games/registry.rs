@@ -4,18 +4,18 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use runtime::exit::one_line;
 use samples::buffer::SharedReplay;
 use shared::encoding::Encoding;
 use shared::ids::{GameId, NetworkId};
-use shared::record::Sample;
+use shared::record::{ReplayError, Sample};
 use shared::search::SearchSettings;
 use tokio::sync::watch;
 
-use super::describe;
+use super::game_progress::GameProgress;
 use super::gate::Gate;
 use super::open_game::{LeaseState, OpenGame};
 use super::open_games::OpenGames;
-use super::progress::Progress;
 use crate::store::{Change, GameKind, Reader, Store, StoreError};
 
 /// Bounds on what workers may ask and hold.
@@ -84,6 +84,29 @@ pub enum RegistryError {
     Store(#[from] StoreError),
 }
 
+impl RegistryError {
+    /// Returns whether the same call may succeed later.
+    #[must_use]
+    pub fn is_retryable(&self) -> bool {
+        matches!(self, Self::Store(error) if error.is_retryable())
+    }
+}
+
+/// Why an open game of the store cannot go on.
+#[derive(Debug, thiserror::Error)]
+enum UnplayableGame {
+    #[error("the game is gone")]
+    Gone,
+    #[error("{0}")]
+    Damaged(String),
+    #[error("settings")]
+    Settings(#[source] serde_json::Error),
+    #[error(transparent)]
+    Replay(#[from] ReplayError),
+    #[error("the game is over but was not closed")]
+    Over,
+}
+
 /// All games that go on. Shared by the threads that serve workers and by the pipeline; calls block while they write.
 pub struct GameRegistry<E: Encoding> {
     pub(super) encoding: E,
@@ -92,9 +115,9 @@ pub struct GameRegistry<E: Encoding> {
     pub(super) run_seed: u64,
     replay: Arc<SharedReplay>,
     inner: Mutex<Inner<E>>,
-    /// Told whenever a write has ended.
+    /// Notified whenever a write has ended.
     written: Condvar,
-    progress: watch::Sender<Progress>,
+    progress: watch::Sender<GameProgress>,
 }
 
 /// What the lock guards.
@@ -107,13 +130,13 @@ pub(super) struct Inner<E: Encoding> {
     /// 0 before the first game.
     last_game_id: u64,
     pub last_finish_number: u64,
-    /// Finished games that are not yet told of, by rising finish number.
+    /// Finished games that are not yet counted, by rising finish number.
     pub deliveries: VecDeque<Delivery>,
-    pub progress: Progress,
+    pub progress: GameProgress,
     pub reader: Reader,
 }
 
-/// A finished game on its way: games are told of in the order of their finish numbers, once they are on disk.
+/// A finished game on its way: games count in the order of their finish numbers, once they are on disk.
 pub(super) struct Delivery {
     pub finish_number: u64,
     pub kind: GameKind,
@@ -137,7 +160,7 @@ impl<E: Encoding> GameRegistry<E> {
     /// Finished self-play games go to `replay`, which must hold those finished before already (`replay::rebuild`).
     ///
     /// # Errors
-    /// What the database says. An open game that does not replay is quarantined and is no error.
+    /// [`RegistryError::Store`] if the database fails. An open game that does not replay is quarantined and is no error.
     pub fn open(
         encoding: E,
         store: Arc<Store>,
@@ -145,10 +168,10 @@ impl<E: Encoding> GameRegistry<E> {
         limits: RegistryLimits,
     ) -> Result<Self, RegistryError> {
         let reader = store.reader()?;
-        let mut progress = Progress {
+        let mut progress = GameProgress {
             finished_self_play_count: reader.finished_self_play_count()?,
             last_finish_number: reader.last_finish_number()?,
-            ..Progress::default()
+            ..GameProgress::default()
         };
         let games = load_open_games(&encoding, &store, &reader, &mut progress)?;
         let inner = Inner {
@@ -176,10 +199,10 @@ impl<E: Encoding> GameRegistry<E> {
         Ok(registry)
     }
 
-    /// Says how new self-play games are made from now on; `None`: none are made, those open go on.
+    /// Decides how new self-play games are made from now on; `None`: none are made, those open go on.
     ///
     /// # Errors
-    /// What the database says.
+    /// [`RegistryError::Store`] if the database fails.
     pub fn plan_self_play(&self, plan: Option<SelfPlayPlan>) -> Result<(), RegistryError> {
         let mut inner = self.lock();
         if let Some(plan) = &plan {
@@ -191,13 +214,13 @@ impl<E: Encoding> GameRegistry<E> {
 
     /// Returns how far the games are.
     #[must_use]
-    pub fn progress(&self) -> Progress {
+    pub fn progress(&self) -> GameProgress {
         *self.progress.borrow()
     }
 
-    /// Returns a receiver that wakes whenever a game ends or is given out.
+    /// Returns a receiver that wakes whenever a game has finished, in self-play or at a gate.
     #[must_use]
-    pub fn subscribe(&self) -> watch::Receiver<Progress> {
+    pub fn subscribe(&self) -> watch::Receiver<GameProgress> {
         self.progress.subscribe()
     }
 
@@ -220,14 +243,14 @@ impl<E: Encoding> GameRegistry<E> {
         self.written.wait_while(guard, is_busy).unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Tells waiting threads that a write has ended, and everyone how far the games are.
+    /// Wakes the threads that wait for a write, and publishes how far the games are.
     pub(super) fn settle(&self, inner: &mut Inner<E>) {
         self.deliver(inner);
         self.publish(inner);
         self.written.notify_all();
     }
 
-    /// Hands finished games on, in order, as far as they are on disk.
+    /// Counts finished games, in order, as far as they are on disk.
     fn deliver(&self, inner: &mut Inner<E>) {
         while let Some(is_stored) = inner.deliveries.front().and_then(|delivery| delivery.is_stored) {
             let Some(delivery) = inner.deliveries.pop_front() else { return };
@@ -248,7 +271,11 @@ impl<E: Encoding> GameRegistry<E> {
     fn publish(&self, inner: &mut Inner<E>) {
         inner.progress.open_self_play_count = inner.games.count(GameKind::SelfPlay) as u64;
         inner.progress.open_gate_count = inner.games.count(GameKind::Gate) as u64;
-        self.progress.send_replace(inner.progress);
+        self.progress.send_if_modified(|published| {
+            let has_finished_one = published.last_finish_number != inner.progress.last_finish_number;
+            *published = inner.progress;
+            has_finished_one
+        });
     }
 }
 
@@ -257,13 +284,14 @@ fn load_open_games<E: Encoding>(
     encoding: &E,
     store: &Store,
     reader: &Reader,
-    progress: &mut Progress,
+    progress: &mut GameProgress,
 ) -> Result<OpenGames<E>, RegistryError> {
     let mut games = OpenGames::default();
     for game_id in reader.open_game_ids()? {
         match load_open_game(encoding, reader, game_id)? {
             Ok(game) => games.insert(game),
-            Err(reason) => {
+            Err(error) => {
+                let reason = one_line(&error);
                 tracing::error!(game_id = game_id.get(), reason, "open game does not replay, quarantined");
                 store.write(vec![Change::QuarantineGame { game_id, reason }])?;
                 progress.counters.quarantined_game_count += 1;
@@ -273,26 +301,26 @@ fn load_open_games<E: Encoding>(
     Ok(games)
 }
 
-/// Loads one open game; the inner error says why it cannot go on.
+/// Loads one open game; the inner error is the reason why it cannot go on.
 fn load_open_game<E: Encoding>(
     encoding: &E,
     reader: &Reader,
     game_id: GameId,
-) -> Result<Result<OpenGame<E>, String>, RegistryError> {
+) -> Result<Result<OpenGame<E>, UnplayableGame>, RegistryError> {
     let stored = match reader.game(game_id) {
         Ok(Some(stored)) => stored,
-        Ok(None) => return Ok(Err("the game is gone".into())),
-        Err(StoreError::Damaged { what }) => return Ok(Err(what)),
+        Ok(None) => return Ok(Err(UnplayableGame::Gone)),
+        Err(StoreError::Damaged { what }) => return Ok(Err(UnplayableGame::Damaged(what))),
         Err(error) => return Err(error.into()),
     };
     let search = match serde_json::from_str::<SearchSettings>(&stored.game.settings) {
         Ok(search) => search,
-        Err(error) => return Ok(Err(format!("settings: {error}"))),
+        Err(error) => return Ok(Err(UnplayableGame::Settings(error))),
     };
     let open = OpenGame::stored(encoding, stored.game, search, stored.record.plies);
     Ok(match open {
-        Err(error) => Err(describe(&error)),
-        Ok(game) if game.state.outcome().is_some() => Err("the game is over but was not closed".into()),
+        Err(error) => Err(error.into()),
+        Ok(game) if game.state.outcome().is_some() => Err(UnplayableGame::Over),
         Ok(mut game) => {
             game.lease = LeaseState::Unclaimed;
             Ok(game)

@@ -3,16 +3,17 @@
 use std::collections::BTreeSet;
 use std::time::Instant;
 
+use runtime::exit::one_line;
 use shared::encoding::Encoding;
 use shared::game::Game;
 use shared::ids::GameId;
-use shared::record::replay;
+use shared::record::{ReplayError, replay};
 use shared::wire::ReportedPly;
 
 use super::lease::{check_worker_id, is_decided};
 use super::open_game::{Claim, LeaseState, OpenGame};
 use super::registry::{Delivery, Inner};
-use super::{GameRegistry, RegistryError, describe};
+use super::{GameRegistry, RegistryError};
 use crate::store::{Change, FinishedGame, GameKind, NewGame, StoredResult};
 
 /// What became of a reported ply.
@@ -132,19 +133,14 @@ impl<E: Encoding> GameRegistry<E> {
             counters.lease_lost_ply_count += 1;
             return Ok(PlyStatus::LeaseLost { reason: format!("the lease of game {} is lost", ply.game_id) });
         }
-        match fit(game, ply).and_then(|fit| match fit {
-            Fit::Stored => Ok(Fit::Stored),
-            Fit::Next => {
-                let played = game.play(&self.encoding, ply.record.clone());
-                played.map(|()| Fit::Next).map_err(|error| describe(&error))
-            }
-        }) {
+        match self.play(game, ply) {
             Ok(Fit::Stored) => counters.duplicate_ply_count += 1,
             Ok(Fit::Next) => {
                 counters.accepted_ply_count += 1;
                 self.note_ply(inner, intake, ply);
             }
-            Err(reason) => {
+            Err(error) => {
+                let reason = one_line(&error);
                 counters.refused_ply_count += 1;
                 tracing::warn!(
                     game_id = ply.game_id.get(),
@@ -161,6 +157,15 @@ impl<E: Encoding> GameRegistry<E> {
         Ok(PlyStatus::Accepted)
     }
 
+    /// Plays a ply, unless it is there already.
+    fn play(&self, game: &mut OpenGame<E>, ply: &ReportedPly) -> Result<Fit, RefusedPly> {
+        let fit = fit(game, ply)?;
+        if let Fit::Next = fit {
+            game.play(&self.encoding, ply.record.clone())?;
+        }
+        Ok(fit)
+    }
+
     /// Notes a ply that was played, and the end of the game if it is one.
     fn note_ply(&self, inner: &mut Inner<E>, intake: &mut Intake<'_>, ply: &ReportedPly) {
         intake.touched.insert(ply.game_id);
@@ -174,11 +179,8 @@ impl<E: Encoding> GameRegistry<E> {
     /// Replays a game that is over as a whole; what replays will count, what does not goes into quarantine.
     fn note_end(&self, inner: &mut Inner<E>, intake: &mut Intake<'_>, game_id: GameId) {
         let Some(game) = inner.games.get(game_id) else { return };
-        let replayed = replay(&self.encoding, &game.record()).map_err(|error| describe(&error));
-        let ended = replayed.and_then(|replayed| match replayed.outcome {
-            Some(outcome) => Ok((outcome, replayed)),
-            None => Err("the replayed game is not over".to_owned()),
-        });
+        let replayed = replay(&self.encoding, &game.record()).map_err(RefusedGame::Replay);
+        let ended = replayed.and_then(|replayed| Ok((replayed.outcome.ok_or(RefusedGame::NotOver)?, replayed)));
         let closing = match ended {
             Ok((outcome, replayed)) => {
                 inner.last_finish_number += 1;
@@ -201,7 +203,8 @@ impl<E: Encoding> GameRegistry<E> {
                 intake.changes.push(Change::FinishGame(finished.clone()));
                 Closing { game_id, finished: Some(finished), replacement: None }
             }
-            Err(reason) => {
+            Err(error) => {
+                let reason = one_line(&error);
                 tracing::error!(game_id = game_id.get(), reason, "finished game does not replay, quarantined");
                 let replaced = (game.game.kind == GameKind::Gate).then(|| game.game.clone());
                 let replacement = replaced.map(|game| NewGame { game_id: inner.new_game_id(), ..game });
@@ -257,6 +260,26 @@ impl<E: Encoding> GameRegistry<E> {
     }
 }
 
+/// Why a ply is refused.
+#[derive(Debug, thiserror::Error)]
+enum RefusedPly {
+    #[error("ply {ply} is {stored:?} already")]
+    Different { ply: u32, stored: String },
+    #[error("ply {ply} comes before ply {next}")]
+    Gap { ply: u32, next: usize },
+    #[error(transparent)]
+    Replay(#[from] ReplayError),
+}
+
+/// Why a game that is over does not count.
+#[derive(Debug, thiserror::Error)]
+enum RefusedGame {
+    #[error(transparent)]
+    Replay(ReplayError),
+    #[error("the replayed game is not over")]
+    NotOver,
+}
+
 /// How a ply fits its game.
 #[derive(Clone, Copy)]
 enum Fit {
@@ -266,12 +289,12 @@ enum Fit {
     Next,
 }
 
-/// Compares a ply with the plies of its game; the error says why it does not fit.
-fn fit<E: Encoding>(game: &OpenGame<E>, ply: &ReportedPly) -> Result<Fit, String> {
+/// Compares a ply with the plies of its game.
+fn fit<E: Encoding>(game: &OpenGame<E>, ply: &ReportedPly) -> Result<Fit, RefusedPly> {
     match game.plies().get(ply.ply as usize) {
         Some(stored) if stored.move_text == ply.record.move_text => Ok(Fit::Stored),
-        Some(stored) => Err(format!("ply {} is {:?} already", ply.ply, stored.move_text)),
+        Some(stored) => Err(RefusedPly::Different { ply: ply.ply, stored: stored.move_text.clone() }),
         None if ply.ply as usize == game.plies().len() => Ok(Fit::Next),
-        None => Err(format!("ply {} comes before ply {}", ply.ply, game.plies().len())),
+        None => Err(RefusedPly::Gap { ply: ply.ply, next: game.plies().len() }),
     }
 }

@@ -1,7 +1,7 @@
 //! Answers the leaves of all workers: a bounded queue, a batcher, and one thread that owns the tensors.
 //!
-//! A batch takes whatever is queued, waits at most `batch_wait_us_max` for more, and never mixes networks.
-//! What a worker sends is checked here; a bad batch is answered with an error and costs nobody else anything.
+//! A batch takes all that is queued, waits at most `batch_wait_us_max` for more, and never mixes networks.
+//! What a worker sends is checked here; a bad batch is answered with an error and costs no other worker anything.
 
 mod batcher;
 mod networks;
@@ -70,7 +70,32 @@ pub struct InferenceCounters {
     pub refused_batch_count: AtomicU64,
 }
 
+/// The values of [`InferenceCounters`] at one moment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct InferenceCounts {
+    /// Leaves answered.
+    pub evaluation_count: u64,
+    /// Evaluations of batches.
+    pub batch_count: u64,
+    /// Leaves whose priors became uniform.
+    pub uniform_prior_count: u64,
+    /// Batches refused.
+    pub refused_batch_count: u64,
+}
+
 impl InferenceCounters {
+    /// Returns the counts as of now.
+    #[must_use]
+    pub fn counts(&self) -> InferenceCounts {
+        let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        InferenceCounts {
+            evaluation_count: read(&self.evaluation_count),
+            batch_count: read(&self.batch_count),
+            uniform_prior_count: read(&self.uniform_prior_count),
+            refused_batch_count: read(&self.refused_batch_count),
+        }
+    }
+
     fn add(counter: &AtomicU64, count: usize) {
         counter.fetch_add(count as u64, Ordering::Relaxed);
     }
@@ -120,7 +145,7 @@ impl InferenceHandle {
 
     /// Returns what has been answered so far.
     #[must_use]
-    pub fn counters(&self) -> &InferenceCounters {
-        &self.counters
+    pub fn counters(&self) -> Arc<InferenceCounters> {
+        Arc::clone(&self.counters)
     }
 }

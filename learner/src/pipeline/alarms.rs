@@ -18,7 +18,7 @@ pub(super) fn check(config: &AlarmConfig, iteration: u32, games: &GameStatistics
         }
     };
     alarm(draws > config.draw_share_max, "draws", draws, config.draw_share_max, "the network may be learning to draw");
-    let advice = "many games say nothing: raise game.ply_limit or start from human games";
+    let advice = "many games teach nothing: raise game.ply_limit or start from human games";
     alarm(cut_off > config.cut_off_share_max, "cut_off", cut_off, config.cut_off_share_max, advice);
     let limit = config.distinct_opening_share_min;
     let advice = "games repeat each other: raise temperature or dirichlet_weight";
@@ -31,7 +31,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_share_out_of_bounds_is_told() {
+    fn each_share_out_of_bounds_warns() {
         let config = AlarmConfig { draw_share_max: 0.5, cut_off_share_max: 0.2, distinct_opening_share_min: 0.5 };
         let games = |draw_count, cut_off_count, distinct_opening_count| GameStatistics {
             game_count: 10,

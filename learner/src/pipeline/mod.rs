@@ -1,41 +1,75 @@
 //! The life of a run: games are awaited, the network trains, the candidate is gated, and so on, iteration by iteration.
 //!
 //! Where the run is stands in the store before it goes on, so it can be killed anywhere. Self-play goes on beside
-//! training and gate, except in lockstep.
+//! training and gate, except in lockstep. The pipeline sleeps until an event wakes it; what it does next follows from
+//! games, store and trainer alone, never from what was reported.
 
 mod alarms;
-mod narrator;
+mod events;
+mod progress_reporter;
+mod progress_snapshot;
+#[cfg(test)]
+mod tests;
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::Context;
+use samples::buffer::SharedReplay;
 use shared::encoding::Encoding;
 use shared::gate::Verdict;
 use shared::ids::NetworkId;
 use tokio_util::sync::CancellationToken;
-use tracing::info;
+use tracing::{info, warn};
 
 use crate::best::{BestNetwork, CurrentBest};
 use crate::config::{PipelineMode, PipelineSettings};
 use crate::durable::DurableStore;
 use crate::files::RunFiles;
-use crate::games::{GameRegistry, GatePlan, GateReport, SelfPlayPlan};
-use crate::store::{Change, IterationRow, IterationState, MetricRow, NewNetwork};
-use crate::trainer::{Candidate, TrainerHandle, TrainingJob, TrainingReport};
+use crate::games::{GameRegistry, GatePlan, GateReport, RegistryError, SelfPlayPlan};
+use crate::store::{Change, GameStatistics, IterationRow, IterationState, MetricRow, NewNetwork, StoreError};
+use crate::trainer::{Candidate, TrainerError, TrainerHandle, TrainingJob};
 
-pub use narrator::Narrator;
+pub use events::PipelineEvents;
+use events::{TrainingEvent, Wake};
+pub use progress_reporter::{ProgressReporter, ProgressSources};
+use progress_snapshot::PhaseProgress;
 
-/// How often the pipeline looks whether what it waits for has come.
-const POLL_INTERVAL: Duration = Duration::from_millis(100);
+/// Time after which the pipeline reports progress although nothing has happened.
+pub const TICK: Duration = Duration::from_secs(1);
 
 /// Why the pipeline ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ended {
     /// It was asked to stop.
     Stopped,
-    /// It did as many iterations as it was told to.
+    /// It did as many iterations as it was to do.
     IterationsDone,
+}
+
+/// Why the pipeline cannot go on.
+#[derive(Debug, thiserror::Error)]
+pub enum PipelineError {
+    /// Where the run is cannot be read or written.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The state of the iteration cannot be written.
+    #[error("store the iteration")]
+    StoreIteration(#[source] StoreError),
+    /// The games do not go on.
+    #[error(transparent)]
+    Games(#[from] RegistryError),
+    /// Training cannot go on.
+    #[error("training")]
+    Training(#[source] TrainerError),
+    /// The training thread ended without an outcome.
+    #[error("the training thread ended")]
+    TrainerEnded,
+    /// The store has an iteration in training without the games to train on.
+    #[error("damaged store: iteration {0} is in training and has no window")]
+    NoWindow(u32),
+    /// The store has an iteration at its gate without a candidate.
+    #[error("damaged store: iteration {0} is at its gate and has no candidate")]
+    NoCandidate(u32),
 }
 
 /// What the pipeline needs.
@@ -44,15 +78,19 @@ pub struct Pipeline<E: Encoding> {
     pub settings: PipelineSettings,
     /// All games.
     pub registry: Arc<GameRegistry<E>>,
+    /// The positions that can be sampled.
+    pub replay: Arc<SharedReplay>,
     /// The store.
     pub store: DurableStore,
     /// The training thread.
     pub trainer: TrainerHandle,
-    /// The reigning network, for everyone.
+    /// The best network, shared with inference and services.
     pub best: Arc<BestNetwork>,
-    /// Tells people how far the run is.
-    pub narrator: Narrator<E>,
-    /// Ends the pipeline.
+    /// What wakes it.
+    pub events: PipelineEvents,
+    /// Reports how far the run is.
+    pub reporter: ProgressReporter<E>,
+    /// Cancelled when the pipeline has ended.
     pub stop: CancellationToken,
     /// Whether no new self-play games are made for now.
     pub is_self_play_paused: bool,
@@ -62,15 +100,15 @@ impl<E: Encoding> Pipeline<E> {
     /// Goes on where the store says the run is, until the stop or the last iteration.
     ///
     /// # Errors
-    /// What makes it impossible to go on: a damaged store, training that fails again and again.
-    pub fn run(mut self) -> anyhow::Result<Ended> {
+    /// [`PipelineError`]: a damaged store, or training that fails again and again.
+    pub fn run(mut self) -> Result<Ended, PipelineError> {
         let ended = self.iterate();
         self.stop.cancel();
         self.trainer.join();
         ended
     }
 
-    fn iterate(&mut self) -> anyhow::Result<Ended> {
+    fn iterate(&mut self) -> Result<Ended, PipelineError> {
         let mut iteration = self.take_up()?;
         let mut done_count = 0;
         loop {
@@ -85,7 +123,7 @@ impl<E: Encoding> Pipeline<E> {
     }
 
     /// Returns the iteration that the store says is under way, or the first.
-    fn take_up(&mut self) -> anyhow::Result<IterationRow> {
+    fn take_up(&mut self) -> Result<IterationRow, PipelineError> {
         match self.store.store().reader()?.last_iteration()? {
             Some(last) if last.state.is_finished() => {
                 self.begin(last.number + 1, last.training_step_end.unwrap_or(last.training_step_start))
@@ -98,21 +136,17 @@ impl<E: Encoding> Pipeline<E> {
         }
     }
 
-    fn begin(&mut self, number: u32, training_step_start: u64) -> anyhow::Result<IterationRow> {
+    fn begin(&mut self, number: u32, training_step_start: u64) -> Result<IterationRow, PipelineError> {
         let iteration = IterationRow::new(number, training_step_start);
-        self.put(&iteration)?;
+        self.store.write(vec![Change::PutIteration(iteration.clone())]).map_err(PipelineError::StoreIteration)?;
         Ok(iteration)
     }
 
-    fn put(&self, iteration: &IterationRow) -> anyhow::Result<()> {
-        self.store.write(vec![Change::PutIteration(iteration.clone())]).context("store the iteration")
-    }
-
     /// Brings one iteration to its end. Returns `None` if the stop came first.
-    fn advance(&mut self, mut iteration: IterationRow) -> anyhow::Result<Option<IterationRow>> {
+    fn advance(&mut self, mut iteration: IterationRow) -> Result<Option<IterationRow>, PipelineError> {
         while !iteration.state.is_finished() {
             self.plan_self_play(&iteration, u64::from(self.settings.self_play.games_per_iteration))?;
-            self.narrator.begin_phase(&iteration);
+            self.reporter.begin_phase(iteration.number);
             let went_on = match iteration.state {
                 IterationState::SelfPlay => self.await_games(&mut iteration)?,
                 IterationState::Training => self.train(&mut iteration)?,
@@ -126,19 +160,21 @@ impl<E: Encoding> Pipeline<E> {
         Ok(Some(iteration))
     }
 
-    /// Says whether and how new self-play games are made in this state of the iteration; in lockstep, how many.
-    fn plan_self_play(&mut self, iteration: &IterationRow, lockstep_game_count: u64) -> anyhow::Result<()> {
-        let is_paused = self.settings.mode == PipelineMode::Lockstep && iteration.state != IterationState::SelfPlay;
+    /// Decides whether and how new self-play games are made in this state of the iteration; in lockstep, how many.
+    fn plan_self_play(&mut self, iteration: &IterationRow, lockstep_game_count: u64) -> Result<(), PipelineError> {
+        let is_lockstep = self.settings.mode == PipelineMode::Lockstep;
+        let is_paused = is_lockstep && iteration.state != IterationState::SelfPlay;
         let search = self.settings.self_play.search_at(self.best.get().generation.get());
-        let game_count_max = (self.settings.mode == PipelineMode::Lockstep).then_some(lockstep_game_count);
+        let game_count_max = is_lockstep.then_some(lockstep_game_count);
         let endgame_share = self.settings.self_play.endgame_share;
         let plan = SelfPlayPlan { iteration: iteration.number, search, endgame_share, game_count_max };
         self.is_self_play_paused = is_paused;
         Ok(self.registry.plan_self_play((!is_paused).then_some(plan))?)
     }
 
-    /// Waits until enough new games have finished, then fixes what is learned from.
-    fn await_games(&mut self, iteration: &mut IterationRow) -> anyhow::Result<bool> {
+    /// Waits until enough new games have finished, then fixes what is learned from. Returns false if the stop came
+    /// first, as the other phases do.
+    fn await_games(&mut self, iteration: &mut IterationRow) -> Result<bool, PipelineError> {
         let reader = self.store.store().reader()?;
         let window_start = reader.last_window_end()?;
         let needed = u64::from(self.settings.self_play.games_per_iteration);
@@ -146,14 +182,9 @@ impl<E: Encoding> Pipeline<E> {
         loop {
             let progress = self.registry.progress();
             let games = reader.statistics(window_start, progress.last_finish_number)?;
-            let position_count = self.narrator.position_count();
-            if games.game_count >= needed && position_count >= u64::from(self.settings.position_count_min) {
-                alarms::check(&self.settings.alarms, iteration.number, &games);
-                self.narrator.show_games(iteration.number, &games);
-                iteration.window_finish_number = Some(progress.last_finish_number);
-                (iteration.game_count, iteration.position_count) = (games.game_count, games.sample_count);
-                iteration.state = IterationState::Training;
-                self.store.write(iteration_changes(iteration, &games))?;
+            let has_positions = self.replay.position_count() >= u64::from(self.settings.position_count_min);
+            if games.game_count >= needed && has_positions {
+                self.fix_window(iteration, progress.last_finish_number, &games)?;
                 return Ok(true);
             }
             if games.game_count >= planned {
@@ -161,51 +192,63 @@ impl<E: Encoding> Pipeline<E> {
                 planned += needed;
                 self.plan_self_play(iteration, planned)?;
             }
-            self.narrator.show_self_play(iteration.number, &games, needed);
-            if self.is_stopped_after_wait() {
+            self.reporter.report(iteration.number, PhaseProgress::SelfPlay { games, needed });
+            // Once there are enough games, any further one may bring the positions that are still missing.
+            let awaited = progress.finished_self_play_count + needed.saturating_sub(games.game_count).max(1);
+            if let Wake::Stop = self.events.games(|progress| progress.finished_self_play_count >= awaited) {
                 return Ok(false);
             }
         }
     }
 
+    /// Ends the wait for games: the training learns from those up to this finish number.
+    fn fix_window(
+        &mut self,
+        iteration: &mut IterationRow,
+        finish_number: u64,
+        games: &GameStatistics,
+    ) -> Result<(), PipelineError> {
+        alarms::check(&self.settings.alarms, iteration.number, games);
+        self.reporter.report_games(iteration.number, games);
+        iteration.window_finish_number = Some(finish_number);
+        (iteration.game_count, iteration.position_count) = (games.game_count, games.sample_count);
+        iteration.state = IterationState::Training;
+        self.store.write(window_changes(iteration, games)).map_err(PipelineError::StoreIteration)
+    }
+
     /// Trains the candidate.
-    fn train(&mut self, iteration: &mut IterationRow) -> anyhow::Result<bool> {
-        let window_end = iteration.window_finish_number.context("an iteration in training has no window")?;
-        let step_end = iteration.training_step_start + u64::from(self.settings.steps_per_iteration);
+    fn train(&mut self, iteration: &mut IterationRow) -> Result<bool, PipelineError> {
+        let window_end = iteration.window_finish_number.ok_or(PipelineError::NoWindow(iteration.number))?;
+        let step_start = iteration.training_step_start;
+        let step_end = step_start + u64::from(self.settings.steps_per_iteration);
         let last_network_id = self.store.store().reader()?.last_network_id()?;
         let candidate_id = last_network_id.map_or(NetworkId::FIRST, NetworkId::next);
         // No gate is decided while a candidate is in training, so a resumed training sees the same generation.
         let generation = self.best.get().generation;
         self.trainer.train(TrainingJob { iteration: iteration.number, window_end, step_end, candidate_id, generation });
         loop {
-            let mut last = None;
-            for report in self.trainer.reports() {
-                match report {
-                    TrainingReport::Progress { training_step } => last = Some(training_step),
-                    TrainingReport::Failed(error) => return Err(error.context("training")),
-                    TrainingReport::Done(candidate) => {
-                        self.add_candidate(iteration, candidate_id, &candidate)?;
-                        return Ok(true);
-                    }
-                }
-            }
-            self.narrator.show_training(iteration, last, step_end);
             self.pause_self_play_if_full(iteration)?;
-            anyhow::ensure!(!self.trainer.is_finished() || self.stop.is_cancelled(), "the training thread ended");
-            if self.is_stopped_after_wait() {
-                return Ok(false);
+            if let Some(training_step) = self.trainer.training_step() {
+                self.reporter.report(iteration.number, PhaseProgress::Training { training_step, step_start, step_end });
+            }
+            match self.events.training(&mut self.trainer) {
+                Wake::Event(TrainingEvent::Ended(Some(outcome))) => {
+                    let candidate = outcome.map_err(PipelineError::Training)?;
+                    self.add_candidate(iteration, candidate_id, &candidate)?;
+                    return Ok(true);
+                }
+                Wake::Event(TrainingEvent::Ended(None)) => return Err(PipelineError::TrainerEnded),
+                Wake::Event(TrainingEvent::GameFinished) | Wake::Tick => {}
+                Wake::Stop => return Ok(false),
             }
         }
     }
 
     /// Training keeps its window whatever comes in: when twice the capacity is held, self-play waits for it.
-    fn pause_self_play_if_full(&mut self, iteration: &IterationRow) -> anyhow::Result<()> {
-        let is_full = self.narrator.position_count() >= 2 * u64::from(self.settings.position_count_max);
+    fn pause_self_play_if_full(&mut self, iteration: &IterationRow) -> Result<(), PipelineError> {
+        let is_full = self.replay.position_count() >= 2 * u64::from(self.settings.position_count_max);
         if is_full && !self.is_self_play_paused {
-            tracing::warn!(
-                iteration = iteration.number,
-                "self-play waits for training: the replay buffer is full twice over"
-            );
+            warn!(iteration = iteration.number, "self-play waits for training: the replay buffer is full twice over");
             self.registry.plan_self_play(None)?;
             self.is_self_play_paused = true;
         }
@@ -217,11 +260,11 @@ impl<E: Encoding> Pipeline<E> {
         iteration: &mut IterationRow,
         network_id: NetworkId,
         candidate: &Candidate,
-    ) -> anyhow::Result<()> {
+    ) -> Result<(), PipelineError> {
         iteration.training_step_end = Some(candidate.training_step);
         iteration.candidate_id = Some(network_id);
         iteration.state = IterationState::Gate;
-        let file = format!("networks/{}", RunFiles::network_name(network_id));
+        let file = RunFiles::network_path(network_id);
         let (sha256, training_step) = (candidate.sha256.clone(), candidate.training_step);
         let network = NewNetwork { network_id, file, sha256, training_step };
         self.store.write(vec![Change::AddNetwork(network), Change::PutIteration(iteration.clone())])?;
@@ -229,9 +272,28 @@ impl<E: Encoding> Pipeline<E> {
         Ok(())
     }
 
-    /// Lets the candidate meet the best network, and promotes or rejects it.
-    fn gate(&mut self, iteration: &mut IterationRow) -> anyhow::Result<bool> {
-        let candidate_id = iteration.candidate_id.context("an iteration at its gate has no candidate")?;
+    /// Lets the candidate play the best network, and promotes or rejects it.
+    fn gate(&mut self, iteration: &mut IterationRow) -> Result<bool, PipelineError> {
+        let candidate_id = iteration.candidate_id.ok_or(PipelineError::NoCandidate(iteration.number))?;
+        if !self.begin_gate(iteration, candidate_id)? {
+            return Ok(false);
+        }
+        loop {
+            let finished_count = self.registry.progress().finished_gate_count;
+            let report = self.registry.gate_report(candidate_id)?;
+            if let Some(verdict) = report.verdict {
+                self.decide(iteration, &report, verdict)?;
+                return Ok(true);
+            }
+            self.reporter.report(iteration.number, PhaseProgress::Gate(report));
+            if let Wake::Stop = self.events.games(|progress| progress.finished_gate_count > finished_count) {
+                return Ok(false);
+            }
+        }
+    }
+
+    /// Begins the gate, again and again while the disk refuses its games. Returns false if the stop came first.
+    fn begin_gate(&mut self, iteration: &IterationRow, candidate_id: NetworkId) -> Result<bool, PipelineError> {
         let plan = GatePlan {
             candidate_id,
             best_id: self.best.get().network_id,
@@ -240,27 +302,19 @@ impl<E: Encoding> Pipeline<E> {
             opening_plies: self.settings.gate.opening_plies,
             search: self.settings.gate.search.clone(),
         };
-        // The registry waits for nothing but the disk: while that refuses, the gate is begun again.
-        while let Err(error) = self.registry.begin_gate(&plan) {
-            tracing::warn!(%error, "waiting to begin the gate");
-            if self.is_stopped_after_wait() {
-                return Ok(false);
-            }
-        }
         loop {
-            let report = self.registry.gate_report(candidate_id)?;
-            if let Some(verdict) = report.verdict {
-                self.decide(iteration, &report, verdict)?;
-                return Ok(true);
+            match self.registry.begin_gate(&plan) {
+                Ok(_) => return Ok(true),
+                Err(error) if error.is_retryable() => warn!(%error, "waiting to begin the gate"),
+                Err(error) => return Err(error.into()),
             }
-            self.narrator.show_gate(iteration.number, &report);
-            if self.is_stopped_after_wait() {
+            if self.events.is_stopped_at_tick() {
                 return Ok(false);
             }
         }
     }
 
-    fn decide(&self, iteration: &mut IterationRow, report: &GateReport, verdict: Verdict) -> anyhow::Result<()> {
+    fn decide(&self, iteration: &mut IterationRow, report: &GateReport, verdict: Verdict) -> Result<(), PipelineError> {
         let network_id = report.candidate_id;
         let (change, state) = match verdict {
             Verdict::Promoted => (Change::Promote { network_id }, IterationState::Promoted),
@@ -273,19 +327,13 @@ impl<E: Encoding> Pipeline<E> {
             let generation = best.generation.unwrap_or_default();
             self.best.set(CurrentBest { network_id: best.network.network_id, generation });
         }
-        self.narrator.show_verdict(iteration.number, report, verdict, self.best.get());
+        self.reporter.report_verdict(iteration.number, report, verdict, self.best.get());
         Ok(())
-    }
-
-    /// Waits a little; returns whether the pipeline is to stop.
-    fn is_stopped_after_wait(&self) -> bool {
-        std::thread::sleep(POLL_INTERVAL);
-        self.stop.is_cancelled()
     }
 }
 
 /// The changes that end the wait for games: the iteration, and what its games were like.
-fn iteration_changes(iteration: &IterationRow, games: &crate::store::GameStatistics) -> Vec<Change> {
+fn window_changes(iteration: &IterationRow, games: &GameStatistics) -> Vec<Change> {
     let metric = |name: &str, value: f64| {
         Change::AddMetric(MetricRow { name: name.to_owned(), value, step: iteration.training_step_start })
     };

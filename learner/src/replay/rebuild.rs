@@ -1,12 +1,12 @@
 //! Fills the replay buffer at start, from the finished games in the store.
 
 use rayon::prelude::*;
+use runtime::exit::one_line;
 use samples::buffer::SampleBuffer;
 use shared::encoding::Encoding;
 use shared::game::Outcome;
 use shared::record::{ReplayError, ReplayedGame, replay};
 
-use crate::games::describe;
 use crate::store::{Change, FinishedSpan, Reader, Store, StoreError, StoredGame};
 
 /// Games that each thread reads and replays before they are put into the buffer.
@@ -64,7 +64,7 @@ pub fn rebuild<E: Encoding>(
                     report.game_count += 1;
                 }
                 Err(refused) => {
-                    let reason = describe(&refused);
+                    let reason = one_line(&refused);
                     tracing::error!(game_id = span.game_id.get(), reason, "finished game does not replay, quarantined");
                     store.write(vec![Change::QuarantineGame { game_id: span.game_id, reason }])?;
                     report.quarantined_count += 1;

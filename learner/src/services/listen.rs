@@ -3,7 +3,6 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::Context;
 use proto::inference_server::InferenceServer;
 use proto::status_server::StatusServer;
 use proto::workers_server::WorkersServer;
@@ -27,24 +26,38 @@ pub struct Services<E: Encoding> {
     pub status: Arc<RunStatus>,
 }
 
+/// Why the server ended.
+#[derive(Debug, thiserror::Error)]
+pub enum ServeError {
+    /// The reflection service cannot be made.
+    #[error("make the reflection service")]
+    Reflection(#[source] tonic_reflection::server::Error),
+    /// The socket failed.
+    #[error("serve")]
+    Serve(#[source] tonic::transport::Error),
+    /// The socket failed while workers were leaving.
+    #[error("drain")]
+    Drain(#[source] tonic::transport::Error),
+}
+
 /// Serves until `stop`, then drains for at most `drain_deadline`.
 ///
 /// # Errors
-/// What the socket says.
+/// [`ServeError`].
 pub async fn serve<E: Encoding>(
     services: Services<E>,
     listener: TcpListener,
     token: Option<&Token>,
     stop: CancellationToken,
     drain_deadline: Duration,
-) -> anyhow::Result<()> {
+) -> Result<(), ServeError> {
     let auth = ServerAuth::new(token);
     let (health_reporter, health) = tonic_health::server::health_reporter();
     health_reporter.set_serving::<WorkersServer<WorkersService<E>>>().await;
     let reflection = tonic_reflection::server::Builder::configure()
         .register_encoded_file_descriptor_set(proto::FILE_DESCRIPTOR_SET)
         .build_v1()
-        .context("make the reflection service")?;
+        .map_err(ServeError::Reflection)?;
     let workers = WorkersServer::new(services.workers)
         .max_decoding_message_size(MESSAGE_BYTES_MAX)
         .max_encoding_message_size(MESSAGE_BYTES_MAX);
@@ -61,14 +74,14 @@ pub async fn serve<E: Encoding>(
         .serve_with_incoming_shutdown(limits::incoming(listener), stop.clone().cancelled_owned());
     tokio::pin!(server);
     tokio::select! {
-        ended = &mut server => return ended.context("serve"),
+        ended = &mut server => return ended.map_err(ServeError::Serve),
         () = stop.cancelled() => {}
     }
     // Streams of workers do not end by themselves: they get a moment, then the process goes.
     match tokio::time::timeout(drain_deadline, server).await {
         Ok(ended) => {
             info!("all workers have left");
-            ended.context("drain")
+            ended.map_err(ServeError::Drain)
         }
         Err(_) => {
             warn!(?drain_deadline, "workers still connected: leaving them");

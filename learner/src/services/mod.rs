@@ -6,6 +6,6 @@ mod status;
 mod workers;
 
 pub use inference::InferenceService;
-pub use listen::{Services, serve};
+pub use listen::{ServeError, Services, serve};
 pub use status::{RunStatus, StatusService};
 pub use workers::WorkersService;

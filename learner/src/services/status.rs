@@ -1,4 +1,4 @@
-//! What the run is doing: kept up by the pipeline and the services, shown to people and monitors.
+//! What the run is doing: kept up to date by pipeline and services, shown by `learner status` and monitors.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use tonic::{Request, Response, Status};
 
-/// A worker without a word for so long is no longer counted.
+/// A worker that was silent for so long is no longer counted.
 const WORKER_SILENCE_MAX: Duration = Duration::from_secs(120);
 /// Workers remembered at most: a peer that joins under ever new names must not fill the memory.
 const WORKER_COUNT_MAX: usize = 10_000;

@@ -7,7 +7,7 @@ use shared::ids::{GameId, Generation, NetworkId, NetworkRef};
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Column<T>(pub T);
 
-/// A column holds a word or a number that stands for nothing this version knows.
+/// A column holds a word or a number that this version does not know.
 #[derive(Debug, thiserror::Error)]
 #[error("{what} {found:?}")]
 pub(super) struct UnknownValue {

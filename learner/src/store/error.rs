@@ -58,7 +58,7 @@ pub enum StoreError {
     Io {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// What the system reported.
         cause: Arc<std::io::Error>,
     },
     /// The writer has ended, since the store was dropped.

@@ -1,6 +1,6 @@
 //! The run's store: one SQLite database that anyone may open with `sqlite3` (tables: docs/store.md).
 //!
-//! One thread writes and commits in groups; whoever waits is answered only once its changes are on disk.
+//! One thread writes and commits in groups; a submission is answered only once its changes are on disk.
 //! Reads go through connections of their own. Nothing here knows the rules of a game: a ply is text and bytes.
 
 mod apply;
@@ -50,7 +50,8 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError::Locked`] if another learner has the directory open, [`StoreError::NewerSchema`] for a database
-    /// of a later version, [`StoreError::OtherGame`] if the run plays another game, else what the disk says.
+    /// of a later version, [`StoreError::OtherGame`] if the run plays another game, [`StoreError::Io`] and
+    /// [`StoreError::Database`] if the disk fails.
     pub fn open(run_dir: &Path, run: &RunRow) -> Result<Self, StoreError> {
         std::fs::create_dir_all(run_dir).map_err(|source| StoreError::io(run_dir, source))?;
         let lock_file = run_dir.join(LOCK_FILE);
@@ -81,8 +82,8 @@ impl Store {
     /// Makes `changes` all together or not at all, and returns once they are on disk.
     ///
     /// # Errors
-    /// [`StoreError::Refused`] if a change contradicts what is stored; else what the disk says (nothing is changed
-    /// then, and the caller may try again).
+    /// [`StoreError::Refused`] if a change contradicts what is stored, [`StoreError::Database`] if the disk fails: nothing
+    /// is changed then, and the caller may try again.
     pub fn write(&self, changes: Vec<Change>) -> Result<(), StoreError> {
         self.submit(changes)?.wait()
     }
@@ -90,7 +91,7 @@ impl Store {
     /// Bounds the database to so many pages of 4 KiB: writes beyond fail as they do on a full disk.
     ///
     /// # Errors
-    /// What the database says.
+    /// [`StoreError::Database`] if the database fails.
     pub fn limit_pages(&self, page_count_max: u32) -> Result<(), StoreError> {
         self.writer.limit_pages(page_count_max)?.wait()
     }
@@ -98,7 +99,7 @@ impl Store {
     /// Opens a connection that only reads.
     ///
     /// # Errors
-    /// What the database says.
+    /// [`StoreError::Database`] if the database fails.
     pub fn reader(&self) -> Result<Reader, StoreError> {
         Reader::open(&self.database)
     }

@@ -62,7 +62,8 @@ impl Reader {
     /// Opens the store of the run in `run_dir` for reading alone; a learner may be at work there.
     ///
     /// # Errors
-    /// [`StoreError::NewerSchema`] for a database of a later version, else what the database says.
+    /// [`StoreError::NewerSchema`] for a database of a later version, [`StoreError::Database`] if it
+    /// cannot be opened.
     pub fn of_run(run_dir: &Path) -> Result<Self, StoreError> {
         Self::open(&run_dir.join(super::DATABASE_FILE))
     }
@@ -70,7 +71,7 @@ impl Reader {
     /// Returns the description of the run.
     ///
     /// # Errors
-    /// What the database says.
+    /// [`StoreError::Database`] if the database fails.
     pub fn run(&self) -> Result<RunRow, StoreError> {
         schema::read_run(&self.connection)?.ok_or_else(|| StoreError::Damaged { what: "runs: no row".into() })
     }
@@ -78,7 +79,7 @@ impl Reader {
     /// Returns the numbers of all open games, oldest first.
     ///
     /// # Errors
-    /// What the database says.
+    /// [`StoreError::Database`] if the database fails.
     pub fn open_game_ids(&self) -> Result<Vec<GameId>, StoreError> {
         let sql = "SELECT game_id FROM games WHERE state = 'open' ORDER BY game_id";
         self.list(sql, [], |row| row.get(0).map(|Column(game_id)| game_id))
@@ -87,7 +88,7 @@ impl Reader {
     /// Returns the numbers of all games of a kind that finished, in the order in which they did.
     ///
     /// # Errors
-    /// What the database says.
+    /// [`StoreError::Database`] if the database fails.
     pub fn finished_game_ids(&self, kind: GameKind) -> Result<Vec<GameId>, StoreError> {
         let sql = "SELECT game_id FROM games WHERE state = 'finished' AND kind = ?1 ORDER BY finish_number";
         self.list(sql, [kind], |row| row.get(0).map(|Column(game_id)| game_id))
@@ -96,7 +97,7 @@ impl Reader {
     /// Returns the games of a candidate's gate, finished or not, without their plies.
     ///
     /// # Errors
-    /// What the database says.
+    /// [`StoreError::Database`] if the database fails, [`StoreError::UnknownValue`] for a row of a later version.
     pub fn gate_games(&self, candidate_id: NetworkId) -> Result<Vec<StoredGame>, StoreError> {
         let start = self.start_column;
         let sql = format!("SELECT {GAME_COLUMNS}, {start} FROM games WHERE candidate_id = ?1 ORDER BY game_id");
@@ -106,7 +107,7 @@ impl Reader {
     /// Returns one game with its plies.
     ///
     /// # Errors
-    /// What the database says.
+    /// [`StoreError::Database`] if the database fails, [`StoreError::Damaged`] if the plies have a gap or cannot be read.
     pub fn game(&self, game_id: GameId) -> Result<Option<StoredGame>, StoreError> {
         let sql = format!("SELECT {GAME_COLUMNS}, {} FROM games WHERE game_id = ?1", self.start_column);
         let mut games = self.list(&sql, [Column(game_id)], read_game)?;
@@ -118,7 +119,7 @@ impl Reader {
     /// Returns the move of one ply, if it is stored.
     ///
     /// # Errors
-    /// What the database says.
+    /// [`StoreError::Database`] if the database fails.
     pub fn move_text(&self, game_id: GameId, ply: u32) -> Result<Option<String>, StoreError> {
         let mut statement =
             self.connection.prepare_cached("SELECT move_text FROM plies WHERE game_id = ?1 AND ply = ?2")?;
@@ -129,7 +130,7 @@ impl Reader {
     /// finish number `window_end`, and all later ones; oldest first.
     ///
     /// # Errors
-    /// What the database says.
+    /// [`StoreError::Database`] if the database fails.
     pub fn newest_self_play(&self, sample_count_min: u64, window_end: u64) -> Result<Vec<FinishedSpan>, StoreError> {
         let sql = "SELECT game_id, finish_number, sample_count FROM games
                    WHERE state = 'finished' AND kind = 'self_play' ORDER BY finish_number DESC";
@@ -157,7 +158,7 @@ impl Reader {
     /// Returns what self-play games with finish numbers in `from + 1..=to` were like.
     ///
     /// # Errors
-    /// What the database says.
+    /// [`StoreError::Database`] if the database fails.
     pub fn statistics(&self, from: u64, to: u64) -> Result<GameStatistics, StoreError> {
         let sql = "SELECT count(*), coalesce(sum(result = 'draw'), 0), coalesce(sum(is_cut_off), 0),
                        coalesce(avg(ply_count), 0.0), coalesce(sum(sample_count), 0), count(DISTINCT opening_hash)
@@ -183,7 +184,7 @@ impl Reader {
     /// Returns the highest id of a game.
     ///
     /// # Errors
-    /// What the database says.
+    /// [`StoreError::Database`] if the database fails.
     pub fn last_game_id(&self) -> Result<Option<GameId>, StoreError> {
         let last: Option<Column<GameId>> =
             self.connection.query_row("SELECT max(game_id) FROM games", [], |row| row.get(0))?;
@@ -193,7 +194,7 @@ impl Reader {
     /// Returns the highest finish number in use, 0 if there is none.
     ///
     /// # Errors
-    /// What the database says.
+    /// [`StoreError::Database`] if the database fails.
     pub fn last_finish_number(&self) -> Result<u64, StoreError> {
         self.number("SELECT coalesce(max(finish_number), 0) FROM games")
     }
@@ -201,7 +202,7 @@ impl Reader {
     /// Returns the number of finished self-play games.
     ///
     /// # Errors
-    /// What the database says.
+    /// [`StoreError::Database`] if the database fails.
     pub fn finished_self_play_count(&self) -> Result<u64, StoreError> {
         self.number("SELECT count(*) FROM games WHERE state = 'finished' AND kind = 'self_play'")
     }
@@ -209,7 +210,7 @@ impl Reader {
     /// Returns the number of self-play games of an iteration that are open or finished.
     ///
     /// # Errors
-    /// What the database says.
+    /// [`StoreError::Database`] if the database fails.
     pub fn self_play_count(&self, iteration: u32) -> Result<u64, StoreError> {
         let sql = "SELECT count(*) FROM games
                    WHERE kind = 'self_play' AND iteration = ?1 AND state IN ('open', 'finished')";
@@ -219,7 +220,7 @@ impl Reader {
     /// Returns the number of quarantined games.
     ///
     /// # Errors
-    /// What the database says.
+    /// [`StoreError::Database`] if the database fails.
     pub fn quarantined_count(&self) -> Result<u64, StoreError> {
         self.number("SELECT count(*) FROM games WHERE state = 'quarantined'")
     }
@@ -227,7 +228,7 @@ impl Reader {
     /// Returns the highest id of a network.
     ///
     /// # Errors
-    /// What the database says.
+    /// [`StoreError::Database`] if the database fails.
     pub fn last_network_id(&self) -> Result<Option<NetworkId>, StoreError> {
         let last: Option<Column<NetworkId>> =
             self.connection.query_row("SELECT max(network_id) FROM networks", [], |row| row.get(0))?;
@@ -237,7 +238,7 @@ impl Reader {
     /// Returns all networks by their number.
     ///
     /// # Errors
-    /// What the database says.
+    /// [`StoreError::Database`] if the database fails, [`StoreError::UnknownValue`] for a row of a later version.
     pub fn networks(&self) -> Result<Vec<NetworkRow>, StoreError> {
         self.list(&format!("SELECT {NETWORK_COLUMNS} FROM networks ORDER BY network_id"), [], read_network)
     }
@@ -245,7 +246,7 @@ impl Reader {
     /// Returns one network.
     ///
     /// # Errors
-    /// What the database says.
+    /// [`StoreError::Database`] if the database fails, [`StoreError::UnknownValue`] for a row of a later version.
     pub fn network(&self, network_id: NetworkId) -> Result<Option<NetworkRow>, StoreError> {
         let sql = format!("SELECT {NETWORK_COLUMNS} FROM networks WHERE network_id = ?1");
         Ok(self.list(&sql, [Column(network_id)], read_network)?.pop())
@@ -254,7 +255,7 @@ impl Reader {
     /// Returns the best network.
     ///
     /// # Errors
-    /// What the database says.
+    /// [`StoreError::Database`] if the database fails, [`StoreError::UnknownValue`] for a row of a later version.
     pub fn best_network(&self) -> Result<Option<NetworkRow>, StoreError> {
         let sql = format!("SELECT {NETWORK_COLUMNS} FROM networks WHERE state = 'best'");
         Ok(self.list(&sql, [], read_network)?.pop())
@@ -263,7 +264,7 @@ impl Reader {
     /// Returns the iteration with the highest number.
     ///
     /// # Errors
-    /// What the database says.
+    /// [`StoreError::Database`] if the database fails, [`StoreError::UnknownValue`] for a row of a later version.
     pub fn last_iteration(&self) -> Result<Option<IterationRow>, StoreError> {
         let sql = "SELECT number, state, window_finish_number, training_step_start, training_step_end, candidate_id,
                        game_count, position_count
@@ -274,7 +275,7 @@ impl Reader {
     /// Returns the finish number up to which games have been learned from, 0 before the first training.
     ///
     /// # Errors
-    /// What the database says.
+    /// [`StoreError::Database`] if the database fails.
     pub fn last_window_end(&self) -> Result<u64, StoreError> {
         self.number("SELECT coalesce(max(window_finish_number), 0) FROM iterations")
     }
@@ -282,7 +283,7 @@ impl Reader {
     /// Returns all checkpoints, newest first.
     ///
     /// # Errors
-    /// What the database says.
+    /// [`StoreError::Database`] if the database fails.
     pub fn checkpoints(&self) -> Result<Vec<CheckpointRow>, StoreError> {
         let sql = "SELECT training_step, file, sha256, iteration FROM checkpoints ORDER BY training_step DESC";
         self.list(sql, [], |row| {

@@ -203,7 +203,7 @@ pub struct NewGame {
     pub seed: u64,
     /// Settings of the search, JSON.
     pub settings: String,
-    /// The position that the game begins from, as people write it; `None`: the initial one.
+    /// The position that the game begins from, as text; `None`: the initial one.
     pub start: Option<String>,
     /// Moves given before the players begin.
     pub opening: Vec<String>,

@@ -1,4 +1,4 @@
-//! The one thread that writes: it takes whatever is queued, commits it as one transaction, then answers everyone.
+//! The one thread that writes: it takes all that is queued, commits it as one transaction, then answers each submission.
 //!
 //! Safe if killed at any point: what was not answered may or may not be on disk, what was answered is.
 
@@ -10,7 +10,7 @@ use rusqlite::Connection;
 use super::apply::apply;
 use super::{Change, StoreError};
 
-/// Submissions that wait in the queue; beyond, whoever submits waits.
+/// Submissions that wait in the queue; when it is full, submitting waits.
 const QUEUE_MAX: usize = 1024;
 /// Submissions that one transaction commits at most.
 const GROUP_MAX: usize = 256;
@@ -93,7 +93,7 @@ fn run(connection: &Connection, submissions: &Receiver<Submission>) {
         let group: Vec<Submission> = std::iter::once(first).chain(submissions.try_iter().take(GROUP_MAX - 1)).collect();
         let results = commit(connection, &group);
         for (submission, result) in group.into_iter().zip(results) {
-            // Whoever went away before the answer does not need it.
+            // A caller that has gone does not need the answer.
             let _ = submission.answer.send(result);
         }
     }
@@ -105,7 +105,7 @@ fn commit(connection: &Connection, group: &[Submission]) -> Vec<Result<(), Store
         if !connection.is_autocommit() {
             let _ = connection.execute_batch("ROLLBACK");
         }
-        // Whoever waits for the answer tells people what becomes of it.
+        // The caller gets the error and logs it.
         tracing::debug!(%error, submission_count = group.len(), "store write failed, nothing was changed");
         group.iter().map(|_| Err(error.clone())).collect()
     };
@@ -115,7 +115,7 @@ fn commit(connection: &Connection, group: &[Submission]) -> Vec<Result<(), Store
     let mut results = Vec::with_capacity(group.len());
     for submission in group {
         match perform(connection, &submission.request) {
-            // The disk failed: the whole transaction is in doubt, and so is everyone in it.
+            // The disk failed: the whole transaction is in doubt, and so is each of its submissions.
             Err(error) if error.is_retryable() => return all_failed(error),
             result => results.push(result),
         }

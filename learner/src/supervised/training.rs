@@ -23,8 +23,9 @@ use super::supervised_settings::{LearningRateSchedule, SupervisedSettings};
 use super::training_folder::TrainingFolder;
 use super::training_source::TrainingSource;
 use crate::config::LearnerConfig;
+use crate::files::sha256_hex;
 use crate::start_network;
-use crate::trainer::{round, sha256_hex};
+use crate::trainer::round;
 
 /// What a network is to learn from, and where the result goes.
 pub struct TrainingPlan<'a, E> {

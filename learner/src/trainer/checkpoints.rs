@@ -1,24 +1,23 @@
 //! Finding the last whole checkpoint, writing the next, and making the first network of a run.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 
-use anyhow::Context;
-use net::{Device, Network, NetworkSpec, Trainer, TrainingSettings};
+use net::{Device, NetError, Network, NetworkSpec, Trainer, TrainingSettings};
 use networks::NetworkSource;
-use sha2::{Digest, Sha256};
+use runtime::exit::one_line;
 use shared::ids::NetworkId;
 use tracing::{info, warn};
 
+use super::TrainerError;
 use crate::durable::DurableStore;
-use crate::files::RunFiles;
+use crate::files::{RunFiles, check_sha256};
 use crate::start_network;
-use crate::store::{Change, CheckpointRow, NewNetwork};
+use crate::store::{Change, CheckpointRow, NewNetwork, StoreError};
 
 /// Key of the number of roll-backs in a checkpoint.
 const ROLLBACK_COUNT: &str = "rollback_count";
 
-/// A trainer and what its checkpoint said besides.
+/// A trainer and what else its checkpoint holds.
 pub(super) struct Restored {
     pub(super) trainer: Trainer,
     pub(super) rollback_count: u32,
@@ -34,19 +33,19 @@ pub(super) struct Checkpoints {
 }
 
 impl Checkpoints {
-    /// Loads the newest checkpoint whose file is what the store says it is.
-    pub(super) fn load(&self) -> anyhow::Result<Restored> {
-        let rows = self.store.store().reader()?.checkpoints().context("read checkpoints")?;
+    /// Loads the newest checkpoint whose file is the one that the store names.
+    pub(super) fn load(&self) -> Result<Restored, TrainerError> {
+        let rows = self.store.store().reader()?.checkpoints()?;
         for row in &rows {
             match self.load_row(row) {
                 Ok(restored) => return Ok(restored),
-                Err(error) => warn!(file = row.file, error = format!("{error:#}"), "checkpoint passed over"),
+                Err(error) => warn!(file = row.file, error = one_line(&error), "checkpoint passed over"),
             }
         }
-        anyhow::bail!("no whole checkpoint in {}: restore one from a backup", self.files.dir().display())
+        Err(TrainerError::NoCheckpoint { dir: self.files.dir().to_owned() })
     }
 
-    fn load_row(&self, row: &CheckpointRow) -> anyhow::Result<Restored> {
+    fn load_row(&self, row: &CheckpointRow) -> Result<Restored, TrainerError> {
         let path = self.files.dir().join(&row.file);
         check_sha256(&path, &row.sha256)?;
         let (trainer, extra) = Trainer::load_checkpoint(&path, &self.network, self.device, self.settings)?;
@@ -62,19 +61,19 @@ impl Checkpoints {
         iteration: u32,
         rollback_count: u32,
         mut changes: Vec<Change>,
-    ) -> anyhow::Result<()> {
+    ) -> Result<(), TrainerError> {
         let training_step = trainer.training_step();
         let path = self.files.checkpoint(training_step);
         let extra = BTreeMap::from([(ROLLBACK_COUNT.to_owned(), rollback_count.to_string())]);
         let sha256 = write_file(&self.store, || trainer.save_checkpoint(&path, &extra))?;
         let file = RunFiles::checkpoint_name(training_step);
         changes.push(Change::PutCheckpoint(CheckpointRow { training_step, file, sha256, iteration }));
-        self.store.write(changes).context("store a checkpoint")?;
+        self.store.write(changes)?;
         self.delete_older(training_step)
     }
 
     /// Keeps the newest checkpoint and the one before it.
-    fn delete_older(&self, training_step: u64) -> anyhow::Result<()> {
+    fn delete_older(&self, training_step: u64) -> Result<(), TrainerError> {
         let rows = self.store.store().reader()?.checkpoints()?;
         for row in rows.iter().filter(|row| row.training_step < training_step).skip(1) {
             self.store.write(vec![Change::RemoveCheckpoint { training_step: row.training_step }])?;
@@ -89,14 +88,15 @@ impl Checkpoints {
 /// Makes network 1, generation 0, and the checkpoint that training starts from: random weights, or those of `from`.
 ///
 /// # Errors
-/// What the disk says, or why `from` cannot be used.
+/// [`TrainerError::StartNetwork`] if `from` cannot be used, [`TrainerError::Store`] if the disk refuses the files until the
+/// learner stops.
 pub fn first_network(
     files: &RunFiles,
     spec: &NetworkSpec,
     seed: u64,
     from: Option<&NetworkSource>,
     store: &DurableStore,
-) -> anyhow::Result<()> {
+) -> Result<(), TrainerError> {
     let network = match from {
         Some(source) => start_network::open_as(source, spec)?.load_as(spec, Device::CPU)?,
         None => Network::random(spec, Device::CPU, seed)?,
@@ -106,7 +106,7 @@ pub fn first_network(
     let sha256 = write_file(store, || network.save(&path))?;
     let trainer = Trainer::new(network, TrainingSettings::default())?;
     let checkpoint_sha256 = write_file(store, || trainer.save_checkpoint(&checkpoint, &BTreeMap::new()))?;
-    let file = format!("networks/{}", RunFiles::network_name(network_id));
+    let file = RunFiles::network_path(network_id);
     let start = from.map(|source| Change::SetStartNetwork { file: source.to_string() });
     let mut changes = vec![
         Change::AddNetwork(NewNetwork { network_id, file, sha256, training_step: 0 }),
@@ -123,36 +123,14 @@ pub fn first_network(
     Ok(())
 }
 
-/// Writes a file of weights; while the disk refuses it, waits and says so. Returns its SHA-256.
+/// Writes a file of weights; while the disk refuses it, warns and waits. Returns its SHA-256.
 pub(super) fn write_file(
     store: &DurableStore,
-    mut write: impl FnMut() -> Result<String, net::NetError>,
-) -> anyhow::Result<String> {
-    let mut fatal = None;
+    mut write: impl FnMut() -> Result<String, NetError>,
+) -> Result<String, TrainerError> {
     let written = store.retry("write weights", || match write() {
-        Ok(sha256) => Ok(Some(sha256)),
-        Err(net::NetError::Io { path, source, .. }) => Err(crate::store::StoreError::Io { path, cause: source.into() }),
-        Err(error) => {
-            fatal = Some(error);
-            Ok(None)
-        }
+        Err(NetError::Io { path, source, .. }) => Err(StoreError::Io { path, cause: source.into() }),
+        written => Ok(written),
     })?;
-    written.ok_or_else(|| fatal.map_or_else(|| anyhow::anyhow!("no weights were written"), anyhow::Error::from))
-}
-
-/// Returns the SHA-256 of a file, hexadecimal.
-fn file_sha256(path: &Path) -> std::io::Result<String> {
-    Ok(sha256_hex(&std::fs::read(path)?))
-}
-
-/// Returns the SHA-256 of these bytes, hexadecimal.
-pub(crate) fn sha256_hex(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-/// Checks that a file is what the store says it is.
-pub(crate) fn check_sha256(path: &Path, sha256: &str) -> anyhow::Result<()> {
-    let found = file_sha256(path).with_context(|| format!("read {}", path.display()))?;
-    anyhow::ensure!(found == sha256, "{} is damaged: its SHA-256 is not the one in the store", path.display());
-    Ok(())
+    Ok(written?)
 }

@@ -5,11 +5,12 @@
 //! Losses are stored in the same transaction as the checkpoint that contains their steps: none twice, none missing.
 
 mod checkpoints;
+mod error;
+mod handle;
 mod losses;
 mod thread;
 
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, Sender, channel};
 
 use net::NetworkSpec;
 use samples::buffer::SharedReplay;
@@ -23,9 +24,9 @@ use crate::durable::DurableStore;
 use crate::files::RunFiles;
 
 pub use checkpoints::first_network;
-pub(crate) use checkpoints::{check_sha256, sha256_hex};
+pub use error::TrainerError;
+pub use handle::TrainerHandle;
 pub use losses::{LossSum, round};
-use thread::TrainerThread;
 
 /// Training of one iteration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,25 +37,14 @@ pub struct TrainingJob {
     pub window_end: u64,
     /// Trains until this many steps are done.
     pub step_end: u64,
-    /// Number of the candidate that comes of it.
+    /// The candidate that it makes.
     pub candidate_id: NetworkId,
     /// Generation of the best network while it is trained.
     pub generation: Generation,
 }
 
-/// What the training thread tells.
-#[derive(Debug)]
-pub enum TrainingReport {
-    /// Steps have been done.
-    Progress {
-        /// Steps behind the network.
-        training_step: u64,
-    },
-    /// The candidate is on disk.
-    Done(Candidate),
-    /// Training cannot go on.
-    Failed(anyhow::Error),
-}
+/// How a job ended.
+pub type TrainingOutcome = Result<Candidate, TrainerError>;
 
 /// A network file that is complete on disk.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -85,51 +75,4 @@ pub struct TrainerParts<E: Encoding> {
     pub seed: u64,
     /// Ends the thread between two steps, after a checkpoint.
     pub stop: CancellationToken,
-}
-
-/// The training thread as the pipeline sees it.
-pub struct TrainerHandle {
-    jobs: Sender<TrainingJob>,
-    reports: Receiver<TrainingReport>,
-    thread: std::thread::JoinHandle<()>,
-}
-
-impl TrainerHandle {
-    /// Starts the thread. It loads the last checkpoint before its first job.
-    ///
-    /// # Errors
-    /// If the thread cannot be started.
-    pub fn start<E: Encoding>(parts: TrainerParts<E>) -> std::io::Result<Self> {
-        // At most one job and the reports of its steps are ever under way.
-        let (jobs, job_receiver) = channel();
-        let (report_sender, reports) = channel();
-        let thread = std::thread::Builder::new().name("trainer".to_owned()).spawn(move || {
-            TrainerThread::serve(parts, &job_receiver, &report_sender);
-        })?;
-        Ok(Self { jobs, reports, thread })
-    }
-
-    /// Hands in a job. A thread that has ended says so in its reports.
-    pub fn train(&self, job: TrainingJob) {
-        let _ = self.jobs.send(job);
-    }
-
-    /// Returns what has been told since the last call, without waiting.
-    pub fn reports(&self) -> impl Iterator<Item = TrainingReport> + '_ {
-        self.reports.try_iter()
-    }
-
-    /// Returns whether the thread has ended.
-    #[must_use]
-    pub fn is_finished(&self) -> bool {
-        self.thread.is_finished()
-    }
-
-    /// Waits for the thread after its stop was asked for.
-    pub fn join(self) {
-        drop(self.jobs);
-        if self.thread.join().is_err() {
-            tracing::error!("the training thread died");
-        }
-    }
 }

@@ -1,6 +1,6 @@
 //! What the training thread does, step by step.
 
-use std::sync::mpsc::{Receiver, Sender};
+use std::sync::mpsc::Receiver;
 use std::time::{Duration, Instant};
 
 use net::{NetError, Trainer, cosine_learning_rate};
@@ -11,8 +11,9 @@ use shared::encoding::{Encoding, TrainingBatch};
 use tracing::{info, warn};
 
 use super::checkpoints::{Checkpoints, write_file};
+use super::handle::TrainerReports;
 use super::losses::{LossSum, round};
-use super::{Candidate, TrainerParts, TrainingJob, TrainingReport};
+use super::{Candidate, TrainerError, TrainerParts, TrainingJob};
 use crate::config::TrainerSettings;
 
 /// Roll-backs in a row without a checkpoint between them after which training gives up.
@@ -35,29 +36,21 @@ pub(super) struct TrainerThread<E: Encoding> {
 
 impl<E: Encoding> TrainerThread<E> {
     /// Does jobs until the sender is gone or the stop is asked for.
-    pub(super) fn serve(parts: TrainerParts<E>, jobs: &Receiver<TrainingJob>, reports: &Sender<TrainingReport>) {
+    pub(super) fn serve(parts: TrainerParts<E>, jobs: &Receiver<TrainingJob>, reports: &TrainerReports) {
         let mut thread = match Self::new(parts) {
             Ok(thread) => thread,
-            Err(error) => {
-                let _ = reports.send(TrainingReport::Failed(error));
-                return;
-            }
+            Err(error) => return reports.end_job(Err(error)),
         };
         while let Ok(job) = jobs.recv() {
             match thread.train(job, reports) {
                 Ok(None) => return,
-                Ok(Some(candidate)) => {
-                    let _ = reports.send(TrainingReport::Done(candidate));
-                }
-                Err(error) => {
-                    let _ = reports.send(TrainingReport::Failed(error));
-                    return;
-                }
+                Ok(Some(candidate)) => reports.end_job(Ok(candidate)),
+                Err(error) => return reports.end_job(Err(error)),
             }
         }
     }
 
-    fn new(parts: TrainerParts<E>) -> anyhow::Result<Self> {
+    fn new(parts: TrainerParts<E>) -> Result<Self, TrainerError> {
         let config = &parts.settings.training;
         let device = net::open_device(config.device)?;
         if config.threads > 0 {
@@ -85,9 +78,11 @@ impl<E: Encoding> TrainerThread<E> {
     }
 
     /// Trains until the job's last step. Returns `None` if the stop came first.
-    fn train(&mut self, job: TrainingJob, reports: &Sender<TrainingReport>) -> anyhow::Result<Option<Candidate>> {
+    fn train(&mut self, job: TrainingJob, reports: &TrainerReports) -> Result<Option<Candidate>, TrainerError> {
         let window = self.parts.replay.fix_window(job.window_end);
-        anyhow::ensure!(!window.is_empty(), "the replay buffer is empty: no finished game has a policy target");
+        if window.is_empty() {
+            return Err(TrainerError::NoPositions);
+        }
         info!(iteration = job.iteration, position_count = window.len(), step_end = job.step_end, "training");
         self.shown_at = Instant::now();
         let candidate = self.train_on(job, window, reports);
@@ -99,8 +94,8 @@ impl<E: Encoding> TrainerThread<E> {
         &mut self,
         job: TrainingJob,
         window: Window,
-        reports: &Sender<TrainingReport>,
-    ) -> anyhow::Result<Option<Candidate>> {
+        reports: &TrainerReports,
+    ) -> Result<Option<Candidate>, TrainerError> {
         while self.trainer.training_step() < job.step_end {
             if self.parts.stop.is_cancelled() {
                 self.save(job.iteration)?;
@@ -113,14 +108,14 @@ impl<E: Encoding> TrainerThread<E> {
                 self.save(job.iteration)?;
             }
             self.show(job);
-            let _ = reports.send(TrainingReport::Progress { training_step });
+            reports.report_step(training_step);
         }
         let path = self.parts.files.network(job.candidate_id);
         let sha256 = write_file(&self.parts.store, || self.trainer.network().save(&path))?;
         Ok(Some(Candidate { sha256, training_step: self.trainer.training_step() }))
     }
 
-    fn step(&mut self, job: TrainingJob, window: Window) -> anyhow::Result<()> {
+    fn step(&mut self, job: TrainingJob, window: Window) -> Result<(), TrainerError> {
         let TrainerSettings { training: config, learning_rates, replay } = &self.parts.settings;
         let training_step = self.trainer.training_step();
         // After a roll-back the same step draws other samples.
@@ -142,20 +137,19 @@ impl<E: Encoding> TrainerThread<E> {
                 self.shown.add(&losses, learning_rate);
                 Ok(())
             }
-            Err(error @ NetError::NotFinite { .. }) => self.roll_back(job, &error),
+            Err(error @ NetError::NotFinite { .. }) => self.roll_back(job, error),
             Err(error) => Err(error.into()),
         }
     }
 
     /// Goes back to the last checkpoint and on from there with other samples.
-    fn roll_back(&mut self, job: TrainingJob, error: &NetError) -> anyhow::Result<()> {
+    fn roll_back(&mut self, job: TrainingJob, error: NetError) -> Result<(), TrainerError> {
         let restored = self.checkpoints.load()?;
         let rollback_count = self.rollback_count + 1;
-        anyhow::ensure!(
-            rollback_count - restored.rollback_count <= ROLLBACK_COUNT_MAX,
-            "iteration {}: {error}; {ROLLBACK_COUNT_MAX} roll-backs did not help: lower training.learning_rate_max",
-            job.iteration
-        );
+        if rollback_count - restored.rollback_count > ROLLBACK_COUNT_MAX {
+            let (iteration, rollback_count) = (job.iteration, ROLLBACK_COUNT_MAX);
+            return Err(TrainerError::Diverged { iteration, error, rollback_count });
+        }
         warn!(%error, training_step = restored.trainer.training_step(), "loss not finite: rolled back to the checkpoint");
         self.trainer = restored.trainer;
         self.rollback_count = rollback_count;
@@ -163,7 +157,7 @@ impl<E: Encoding> TrainerThread<E> {
         Ok(())
     }
 
-    fn save(&mut self, iteration: u32) -> anyhow::Result<()> {
+    fn save(&mut self, iteration: u32) -> Result<(), TrainerError> {
         let metrics = self.unsaved.metrics(self.trainer.training_step());
         self.unsaved = LossSum::default();
         self.checkpoints.save(&self.trainer, iteration, self.rollback_count, metrics)

@@ -142,6 +142,16 @@ impl GameSpec {
         }
     }
 
+    /// Returns the name of the game, as settings write it: `hive`, `dama` or `tictactoe`.
+    #[must_use]
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::Hive { .. } => "hive",
+            Self::Dama { .. } => "dama",
+            Self::TicTacToe {} => "tictactoe",
+        }
+    }
+
     /// Returns what this kind of game is called: the UHP game type of Hive, the name of any other game.
     #[must_use]
     pub fn type_name(&self) -> String {

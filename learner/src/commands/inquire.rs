@@ -18,7 +18,7 @@ const DEADLINE: Duration = Duration::from_secs(5);
 
 /// Which learner to ask.
 #[derive(Debug, Clone, clap::Args)]
-pub struct Target {
+pub struct InquireTarget {
     /// Address of the learner.
     #[arg(long, default_value = "http://127.0.0.1:50051", value_name = "ADDRESS")]
     pub learner: Address,
@@ -31,7 +31,7 @@ pub struct Target {
 ///
 /// # Errors
 /// If it is not there, does not serve, or does not answer in time.
-pub fn health(target: &Target) -> anyhow::Result<()> {
+pub fn health(target: &InquireTarget) -> anyhow::Result<()> {
     block_on(target, async {
         let mut client = HealthClient::new(connect(target).await?);
         let reply = client.check(HealthCheckRequest { service: String::new() }).await?;
@@ -45,7 +45,7 @@ pub fn health(target: &Target) -> anyhow::Result<()> {
 ///
 /// # Errors
 /// If the learner is not there, refuses the token, or does not answer in time.
-pub fn status(target: &Target) -> anyhow::Result<()> {
+pub fn status(target: &InquireTarget) -> anyhow::Result<()> {
     let token = target.token_file.as_deref().map(Token::from_file).transpose().map_err(anyhow::Error::from);
     let token = token.map_err(|error| UsageError(format!("--token-file: {error:#}")))?;
     block_on(target, async {
@@ -76,11 +76,11 @@ fn lines_of(reply: &proto::GetStatusReply) -> String {
     lines.join("\n") + "\n"
 }
 
-async fn connect(target: &Target) -> anyhow::Result<Channel> {
+async fn connect(target: &InquireTarget) -> anyhow::Result<Channel> {
     Ok(target.learner.endpoint().timeout(DEADLINE).connect().await?)
 }
 
-fn block_on(target: &Target, work: impl Future<Output = anyhow::Result<()>>) -> anyhow::Result<()> {
+fn block_on(target: &InquireTarget, work: impl Future<Output = anyhow::Result<()>>) -> anyhow::Result<()> {
     let tokio = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let answered = tokio.block_on(async { tokio::time::timeout(DEADLINE, work).await });
     answered.context("no answer in time").flatten().with_context(|| format!("learner {}", target.learner))

@@ -1,8 +1,8 @@
-//! What the registry tells the pipeline and the status page.
+//! How far the games are, as pipeline and status page see it.
 
 /// How far the games of the run are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Progress {
+pub struct GameProgress {
     /// Self-play games that count, since the start of the run.
     pub finished_self_play_count: u64,
     /// Games up to this finish number are on disk, and the self-play ones of them in the replay buffer.
@@ -14,12 +14,12 @@ pub struct Progress {
     /// Gate games finished since the start of the process.
     pub finished_gate_count: u64,
     /// What has been counted since the start of the process.
-    pub counters: Counters,
+    pub counters: GameCounters,
 }
 
 /// Counts since the start of the process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Counters {
+pub struct GameCounters {
     /// Plies taken and stored.
     pub accepted_ply_count: u64,
     /// Plies that were stored already.

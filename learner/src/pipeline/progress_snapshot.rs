@@ -1,0 +1,152 @@
+//! How far the run is at one moment: what the log line, the bar and the status page are all made of.
+
+use std::time::{Duration, Instant};
+
+use crate::games::{GameProgress, GateReport};
+use crate::inference::InferenceCounts;
+use crate::store::GameStatistics;
+
+/// How far the run is.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct ProgressSnapshot {
+    /// The iteration under way.
+    pub iteration: u32,
+    /// How far its phase is.
+    pub phase: PhaseProgress,
+    /// How long the phase will take at its rate so far; `None` before anything of it is done.
+    pub time_to_go: Option<Duration>,
+    /// What is awaited.
+    pub waiting_for: &'static str,
+    /// Leaves answered, and how full batches were, over the last interval.
+    pub rates: InferenceRates,
+    /// Positions that can be sampled.
+    pub position_count: u64,
+    /// How far the games are.
+    pub games: GameProgress,
+    /// What has been answered since the start of the process.
+    pub inference: InferenceCounts,
+}
+
+/// How far a phase of an iteration is.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum PhaseProgress {
+    /// Games are awaited.
+    SelfPlay {
+        /// Those of the iteration that have finished.
+        games: GameStatistics,
+        /// Games that make an iteration.
+        needed: u64,
+    },
+    /// The candidate trains.
+    Training {
+        /// Steps behind it.
+        training_step: u64,
+        /// Steps behind the network that it began as.
+        step_start: u64,
+        /// Steps when it is done.
+        step_end: u64,
+    },
+    /// The candidate plays the best network.
+    Gate(GateReport),
+}
+
+impl PhaseProgress {
+    /// Returns its name.
+    pub(super) const fn name(&self) -> &'static str {
+        match self {
+            Self::SelfPlay { .. } => "self-play",
+            Self::Training { .. } => "training",
+            Self::Gate(_) => "gate",
+        }
+    }
+
+    /// Returns the games or steps that are done.
+    pub(super) fn done(&self) -> u64 {
+        match self {
+            Self::SelfPlay { games, .. } => games.game_count,
+            Self::Training { training_step, step_start, .. } => training_step.saturating_sub(*step_start),
+            Self::Gate(report) => u64::from(report.score.game_count()),
+        }
+    }
+
+    /// Returns the games or steps that make the phase.
+    pub(super) fn total(&self) -> u64 {
+        match self {
+            Self::SelfPlay { needed, .. } => *needed,
+            Self::Training { step_start, step_end, .. } => step_end.saturating_sub(*step_start),
+            Self::Gate(report) => u64::from(report.settings.game_count),
+        }
+    }
+}
+
+/// How fast leaves are answered.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub(super) struct InferenceRates {
+    /// Leaves a second.
+    pub evaluations_per_second: f64,
+    /// Leaves a batch as a share of the most that fit, 0..=1.
+    pub batch_fill: f64,
+}
+
+impl InferenceRates {
+    /// Returns the rates between two counts.
+    pub(super) fn between(before: &InferenceCounts, now: &InferenceCounts, elapsed: Duration, batch_max: u32) -> Self {
+        let evaluations = (now.evaluation_count - before.evaluation_count) as f64;
+        let leaves_max = (now.batch_count - before.batch_count) * u64::from(batch_max);
+        Self {
+            evaluations_per_second: evaluations / elapsed.as_secs_f64(),
+            batch_fill: evaluations / leaves_max.max(1) as f64,
+        }
+    }
+}
+
+/// When a phase began and how far it was then: after a restart, its rate counts only what was done since.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct PhaseStart {
+    at: Instant,
+    done: Option<u64>,
+}
+
+impl PhaseStart {
+    /// Returns the start of a phase that begins now.
+    pub(super) fn now() -> Self {
+        Self { at: Instant::now(), done: None }
+    }
+
+    /// Returns how long the phase will take at its rate so far; `None` before anything of it is done.
+    pub(super) fn time_to_go(&mut self, phase: &PhaseProgress) -> Option<Duration> {
+        let done_at_start = *self.done.get_or_insert(phase.done());
+        let left = phase.total().saturating_sub(phase.done());
+        time_to_go(phase.done().saturating_sub(done_at_start), left, self.at.elapsed())
+    }
+}
+
+/// Returns how long `left` more will take, judging by `done` in `elapsed`.
+fn time_to_go(done: u64, left: u64, elapsed: Duration) -> Option<Duration> {
+    let seconds = elapsed.as_secs_f64() / done as f64 * left as f64;
+    (done > 0).then(|| Duration::from_secs_f64(seconds.min(1e9).round()))
+}
+
+/// Writes a time to go with two units at most: `30s`, `1m40s`, `2h30m`.
+pub(super) fn format_time_to_go(time: Option<Duration>) -> String {
+    match time.map(|time| time.as_secs()) {
+        None => "unknown".to_owned(),
+        Some(seconds @ 0..60) => format!("{seconds}s"),
+        Some(seconds @ 60..3600) => format!("{}m{:02}s", seconds / 60, seconds % 60),
+        Some(seconds) => format!("{}h{:02}m", seconds / 3600, seconds / 60 % 60),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_time_to_go_follows_the_rate() {
+        let to_go = |done, left| format_time_to_go(time_to_go(done, left, Duration::from_secs(60)));
+        assert_eq!(to_go(0, 10), "unknown");
+        assert_eq!(to_go(60, 30), "30s");
+        assert_eq!(to_go(6, 10), "1m40s");
+        assert_eq!(to_go(1, 150), "2h30m");
+    }
+}

@@ -1,0 +1,161 @@
+//! The pipeline with a trainer that answers at once, and ticks that never come: events alone drive it.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use samples::buffer::{SampleBuffer, SharedReplay};
+use shared::encoding::tictactoe::TicTacToeEncoding;
+use shared::game::Game;
+use shared::game::tictactoe::TicTacToe;
+use shared::ids::{Generation, NetworkId};
+use shared::record::{PlyRecord, PolicyTarget};
+use shared::wire::ReportedPly;
+use tokio::runtime::Runtime;
+use tokio_util::sync::CancellationToken;
+
+use super::*;
+use crate::config::{LearnerConfig, LearnerSettings};
+use crate::games::{Lease, RegistryLimits};
+use crate::services::RunStatus;
+use crate::store::{GameKind, RunRow, Store};
+
+/// Longer than any test runs.
+const NEVER: Duration = Duration::from_secs(60 * 60);
+/// After which a test has failed.
+const DEADLINE: Duration = Duration::from_secs(60);
+
+/// A pipeline on its thread, and the games that it waits for.
+struct Running {
+    registry: Arc<GameRegistry<TicTacToeEncoding>>,
+    store: Arc<Store>,
+    stop: CancellationToken,
+    ended: std::sync::mpsc::Receiver<Result<Ended, PipelineError>>,
+    _tokio: Runtime,
+}
+
+impl Running {
+    fn start(run_dir: &Path) -> Self {
+        let (stop, tokio) = (CancellationToken::new(), Runtime::new().expect("tokio starts"));
+        let store = Arc::new(Store::open(run_dir, &run_row()).expect("the store opens"));
+        let first = NetworkId::FIRST;
+        let network = NewNetwork { network_id: first, file: "f".into(), sha256: "s".into(), training_step: 0 };
+        store
+            .write(vec![Change::AddNetwork(network), Change::Promote { network_id: first }])
+            .expect("the first network is stored");
+        let replay = Arc::new(SharedReplay::new(SampleBuffer::new(1000)));
+        let encoding = TicTacToeEncoding::new(TicTacToe);
+        let limits = RegistryLimits::default();
+        let registry = GameRegistry::open(encoding, Arc::clone(&store), Arc::clone(&replay), limits);
+        let registry = Arc::new(registry.expect("the registry opens"));
+        let sources = ProgressSources {
+            registry: Arc::clone(&registry),
+            replay: Arc::clone(&replay),
+            inference: Arc::default(),
+            batch_leaf_count_max: 1,
+        };
+        let pipeline = Pipeline {
+            settings: settings(),
+            registry: Arc::clone(&registry),
+            replay,
+            store: DurableStore::new(Arc::clone(&store), stop.clone()),
+            trainer: TrainerHandle::fake(|job| Ok(Candidate { sha256: "c".into(), training_step: job.step_end }))
+                .expect("a thread"),
+            best: Arc::new(BestNetwork::new(CurrentBest { network_id: first, generation: Generation::default() })),
+            events: PipelineEvents::new(tokio.handle().clone(), registry.subscribe(), stop.clone(), NEVER),
+            reporter: ProgressReporter::new(sources, Arc::<RunStatus>::default()),
+            stop: stop.clone(),
+            is_self_play_paused: false,
+        };
+        let (sender, ended) = std::sync::mpsc::channel();
+        std::thread::spawn(move || sender.send(pipeline.run()));
+        Self { registry, store, stop, ended, _tokio: tokio }
+    }
+
+    /// Plays one game of a kind, as soon as there is one. Returns whether the pipeline still runs.
+    fn play(&self, kind: GameKind) {
+        let started_at = Instant::now();
+        loop {
+            let mut leases = self.registry.lease("w", kind, 1, Instant::now()).expect("leases").leases;
+            if let Some(lease) = leases.pop() {
+                let plies = plies_of(&lease);
+                self.registry.report("w", &plies, Instant::now()).expect("stored");
+                return;
+            }
+            assert!(started_at.elapsed() < DEADLINE, "no {} game", kind.word());
+            std::thread::yield_now();
+        }
+    }
+
+    fn wait(&self) -> Ended {
+        self.ended.recv_timeout(DEADLINE).expect("it ends long before a tick").expect("nothing fails")
+    }
+}
+
+/// One iteration of two games and a gate of two.
+fn settings() -> PipelineSettings {
+    let mut config = LearnerConfig::default();
+    config.run.iterations = 1;
+    config.self_play.games_per_iteration = 2;
+    config.gate.game_count = 2;
+    config.gate.opening_plies = 1;
+    config.replay.position_count_min = 1;
+    LearnerSettings::try_from(config).expect("possible settings").pipeline()
+}
+
+fn run_row() -> RunRow {
+    RunRow {
+        run_id: "test".into(),
+        created_at: "2026-01-01T00:00:00Z".into(),
+        game: r#"{"name":"tictactoe"}"#.into(),
+        config: "{}".into(),
+        seed: 7,
+        start_network: None,
+    }
+}
+
+/// Plays the first legal moves to the end.
+fn plies_of(lease: &Lease) -> Vec<ReportedPly> {
+    let mut position = TicTacToe.initial_position();
+    for text in &lease.moves {
+        let mv = TicTacToe.parse_move(&position, text).expect("legal");
+        TicTacToe.play(&mut position, mv);
+    }
+    let (mut plies, mut moves) = (Vec::new(), Vec::new());
+    while TicTacToe.outcome(&position).is_none() {
+        moves.clear();
+        TicTacToe.legal_moves(&position, &mut moves);
+        let target = PolicyTarget::from_visits([(moves[0].index() as u16, 1)]).expect("a target");
+        let record = PlyRecord {
+            move_text: TicTacToe.format_move(&position, moves[0]),
+            policy_target: (lease.kind == GameKind::SelfPlay).then_some(target),
+            ..PlyRecord::default()
+        };
+        let ply = (lease.moves.len() + plies.len()) as u32;
+        plies.push(ReportedPly { game_id: lease.game_id, ply, record });
+        TicTacToe.play(&mut position, moves[0]);
+    }
+    plies
+}
+
+#[test]
+fn games_and_training_wake_the_pipeline_without_a_tick() {
+    let run_dir = tempfile::tempdir().expect("a directory");
+    let running = Running::start(run_dir.path());
+    for kind in [GameKind::SelfPlay, GameKind::SelfPlay, GameKind::Gate, GameKind::Gate] {
+        running.play(kind);
+    }
+    assert_eq!(running.wait(), Ended::IterationsDone);
+    let last = running.store.reader().expect("a reader").last_iteration().expect("readable").expect("there");
+    assert!(last.state.is_finished(), "{last:?}");
+    assert_eq!((last.number, last.game_count, last.candidate_id), (1, 2, NetworkId::new(2)));
+}
+
+#[test]
+fn a_stop_ends_the_wait_at_once() {
+    let run_dir = tempfile::tempdir().expect("a directory");
+    let running = Running::start(run_dir.path());
+    running.play(GameKind::SelfPlay);
+    running.stop.cancel();
+    assert_eq!(running.wait(), Ended::Stopped);
+}

@@ -1,0 +1,94 @@
+//! The training thread as the pipeline sees it.
+
+use std::sync::mpsc::{Receiver, Sender};
+use std::thread::JoinHandle;
+
+use shared::encoding::Encoding;
+use tokio::sync::{mpsc, watch};
+
+use super::thread::TrainerThread;
+use super::{TrainerParts, TrainingJob, TrainingOutcome};
+
+/// The training thread as the pipeline sees it.
+pub struct TrainerHandle {
+    jobs: Sender<TrainingJob>,
+    outcomes: mpsc::Receiver<TrainingOutcome>,
+    training_step: watch::Receiver<Option<u64>>,
+    thread: JoinHandle<()>,
+}
+
+/// Where the training thread reports.
+pub(super) struct TrainerReports {
+    outcomes: mpsc::Sender<TrainingOutcome>,
+    training_step: watch::Sender<Option<u64>>,
+}
+
+impl TrainerReports {
+    /// Reports how many steps are behind the network.
+    pub(super) fn report_step(&self, training_step: u64) {
+        self.training_step.send_replace(Some(training_step));
+    }
+
+    /// Reports the end of a job. The pipeline may have gone.
+    pub(super) fn end_job(&self, outcome: TrainingOutcome) {
+        let _ = self.outcomes.blocking_send(outcome);
+    }
+}
+
+impl TrainerHandle {
+    /// Starts the thread. It loads the last checkpoint before its first job.
+    ///
+    /// # Errors
+    /// [`std::io::Error`] if the system refuses the thread.
+    pub fn start<E: Encoding>(parts: TrainerParts<E>) -> std::io::Result<Self> {
+        Self::spawn(move |jobs, reports| TrainerThread::serve(parts, jobs, reports))
+    }
+
+    /// Starts a thread that does jobs as `serve` does.
+    fn spawn(serve: impl FnOnce(&Receiver<TrainingJob>, &TrainerReports) + Send + 'static) -> std::io::Result<Self> {
+        // At most one job is ever under way, and each has one outcome.
+        let (jobs, job_receiver) = std::sync::mpsc::channel();
+        let (outcome_sender, outcomes) = mpsc::channel(1);
+        let (step_sender, training_step) = watch::channel(None);
+        let reports = TrainerReports { outcomes: outcome_sender, training_step: step_sender };
+        let thread = std::thread::Builder::new().name("trainer".to_owned()).spawn(move || {
+            serve(&job_receiver, &reports);
+        })?;
+        Ok(Self { jobs, outcomes, training_step, thread })
+    }
+
+    /// Starts a thread that gives each job the outcome that `answer` returns.
+    ///
+    /// # Errors
+    /// As [`TrainerHandle::start`].
+    #[cfg(test)]
+    pub(crate) fn fake(
+        mut answer: impl FnMut(TrainingJob) -> TrainingOutcome + Send + 'static,
+    ) -> std::io::Result<Self> {
+        Self::spawn(move |jobs, reports| jobs.iter().for_each(|job| reports.end_job(answer(job))))
+    }
+
+    /// Hands in a job. A thread that has ended shows it by having no outcome.
+    pub fn train(&self, job: TrainingJob) {
+        let _ = self.jobs.send(job);
+    }
+
+    /// Waits for the outcome of the job; `None` if the thread has ended without one. May be cancelled and called again.
+    pub async fn outcome(&mut self) -> Option<TrainingOutcome> {
+        self.outcomes.recv().await
+    }
+
+    /// Returns the number of steps behind the network; `None` before the first of this process.
+    #[must_use]
+    pub fn training_step(&self) -> Option<u64> {
+        *self.training_step.borrow()
+    }
+
+    /// Waits for the thread after its stop was asked for.
+    pub fn join(self) {
+        drop(self.jobs);
+        if self.thread.join().is_err() {
+            tracing::error!("the training thread died");
+        }
+    }
+}
