@@ -134,7 +134,7 @@ fn start(cli: &Cli) -> anyhow::Result<()> {
     let result = run::run(settings, listener, &tokio, stop);
     // Threads that wait for a peer must not keep the process.
     tokio.shutdown_background();
-    result
+    Ok(result?)
 }
 
 /// The flags as keys of the configuration.

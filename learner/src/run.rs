@@ -1,11 +1,12 @@
 //! One run from start to stop: what is on disk is taken up, the threads are started, and stopped again.
 
+mod error;
+
 use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant, SystemTime};
 
-use anyhow::Context;
-use net::{Device, Network, NetworkSpec};
+use net::{Device, NetError, Network, NetworkSpec};
 use networks::NetworkSource;
 use runtime::auth::Token;
 use runtime::exit::UsageError;
@@ -30,16 +31,18 @@ use crate::start_network::{self, StartNetworkError, network_of};
 use crate::store::{DATABASE_FILE, Reader, RunRow, Store, StoreError};
 use crate::trainer::{TrainerHandle, TrainerParts, first_network};
 
+pub use error::RunError;
+
 /// Runs until `stop` or the last iteration.
 ///
 /// # Errors
-/// What makes it impossible to start or to go on, in words.
+/// [`RunError`].
 pub fn run(
     settings: LearnerSettings,
     listener: TcpListener,
     tokio: &tokio::runtime::Runtime,
     stop: CancellationToken,
-) -> anyhow::Result<()> {
+) -> Result<(), RunError> {
     let inference = settings.inference.clone();
     run_with(settings, listener, tokio, stop, move |files, network| {
         let device = net::open_device(inference.device)?;
@@ -59,8 +62,8 @@ pub fn run_with<V: InferenceBackend>(
     listener: TcpListener,
     tokio: &tokio::runtime::Runtime,
     stop: CancellationToken,
-    make_backend: impl FnOnce(RunFiles, NetworkSpec) -> anyhow::Result<V> + Send + 'static,
-) -> anyhow::Result<()> {
+    make_backend: impl FnOnce(RunFiles, NetworkSpec) -> Result<V, NetError> + Send + 'static,
+) -> Result<(), RunError> {
     let game = settings.game.clone();
     game.visit(Run { settings, listener, tokio, stop, make_backend })?
 }
@@ -90,14 +93,14 @@ struct TakenUp<E: Encoding> {
 impl<V, F> GameVisitor for Run<'_, F>
 where
     V: InferenceBackend,
-    F: FnOnce(RunFiles, NetworkSpec) -> anyhow::Result<V> + Send + 'static,
+    F: FnOnce(RunFiles, NetworkSpec) -> Result<V, NetError> + Send + 'static,
 {
-    type Output = anyhow::Result<()>;
+    type Output = Result<(), RunError>;
 
-    fn visit<E: Encoding>(self, encoding: E) -> anyhow::Result<()> {
+    fn visit<E: Encoding>(self, encoding: E) -> Result<(), RunError> {
         let token = self.settings.server.token_file.as_deref().map(Token::from_file).transpose()?;
-        // Training starts only after the first games: what it lacks is told now.
-        net::open_device(self.settings.training.device).context("training.device")?;
+        // Training starts only after the first games: a device that is missing is reported now.
+        net::open_device(self.settings.training.device).map_err(RunError::TrainingDevice)?;
         let taken_up = take_up(&self.settings, &encoding, &self.stop)?;
         let (inference, inference_thread) =
             start_inference(&self.settings.inference, &encoding, &taken_up, self.make_backend)?;
@@ -106,12 +109,13 @@ where
         let tokio = self.tokio.handle();
         let pipeline = make_pipeline(&self.settings, &encoding, &taken_up, &inference, &status, &self.stop, tokio)?;
         let services = make_services(&self.settings, &taken_up, inference, status, &self.stop);
-        let pipeline = std::thread::Builder::new().name("pipeline".to_owned()).spawn(move || pipeline.run())?;
+        let pipeline = std::thread::Builder::new().name("pipeline".to_owned()).spawn(move || pipeline.run());
+        let pipeline = pipeline.map_err(|source| RunError::Thread { name: "pipeline", source })?;
         let deadline = self.settings.server.drain_deadline;
         let served = self.tokio.block_on(serve(services, self.listener, token.as_ref(), self.stop.clone(), deadline));
         // A server that failed stops the pipeline too.
         self.stop.cancel();
-        let ended = pipeline.join().map_err(|_| anyhow::anyhow!("the pipeline thread died"))?;
+        let ended = pipeline.join().map_err(|_| RunError::PipelineDied)?;
         await_end(&inference_thread, deadline);
         served?;
         match ended? {
@@ -142,16 +146,20 @@ fn await_end(thread: &JoinHandle<()>, deadline: Duration) {
     }
 }
 
-fn take_up<E: Encoding>(config: &LearnerConfig, encoding: &E, stop: &CancellationToken) -> anyhow::Result<TakenUp<E>> {
+fn take_up<E: Encoding>(
+    config: &LearnerConfig,
+    encoding: &E,
+    stop: &CancellationToken,
+) -> Result<TakenUp<E>, RunError> {
     // Before anything is made: a network or games that are not there must not leave half a run behind.
     let files = RunFiles::new(&config.run.dir);
     let start = config.run.start_network.as_deref().map(network_of);
     let network = NetworkSpec::new(&config.game, config.network)?;
     check_start_network(start.as_ref(), &files, &network)?;
     let human_games = read_human_games(config)?;
-    files.create().with_context(|| format!("create {}", files.dir().display()))?;
+    files.create().map_err(folder_error(&files, "create"))?;
     check_not_orphaned(&files)?;
-    let store = Arc::new(Store::open(files.dir(), &run_row(config)?).context("open the store")?);
+    let store = Arc::new(Store::open(files.dir(), &run_row(config)?).map_err(RunError::OpenStore)?);
     let durable = DurableStore::new(Arc::clone(&store), stop.clone());
     let reader = store.reader()?;
     let is_new = reader.best_network()?.is_none();
@@ -163,15 +171,14 @@ fn take_up<E: Encoding>(config: &LearnerConfig, encoding: &E, stop: &Cancellatio
     } else {
         let from = start.as_ref().map_or("random weights".into(), ToString::to_string);
         info!(from, "new run: making network 1, generation 0");
-        first_network(&files, &network, store.run().seed, start.as_ref(), &durable)
-            .context("make the first network")?;
+        first_network(&files, &network, store.run().seed, start.as_ref(), &durable).map_err(RunError::FirstNetwork)?;
     }
     show_learning_rates(config, is_from_network);
     let best = Arc::new(take_up_best(&files, &reader, &network)?);
     let replay = Arc::new(fill_replay(config, encoding, &store, &reader)?);
     let limits = RegistryLimits { lease: config.server.lease, ..RegistryLimits::default() };
     let registry = GameRegistry::open(encoding.clone(), Arc::clone(&store), Arc::clone(&replay), limits);
-    let registry = Arc::new(registry.context("take up the games")?);
+    let registry = Arc::new(registry.map_err(RunError::Games)?);
     Ok(TakenUp { files, network, store: durable, replay, human_games, registry, best, is_from_network })
 }
 
@@ -183,7 +190,7 @@ fn is_run_from_network(reader: &Reader, config: &LearnerConfig) -> Result<bool, 
     })
 }
 
-/// Says once that the run learns at other rates than one from random weights.
+/// Logs once that the run learns at other rates than one from random weights.
 fn show_learning_rates(config: &LearnerConfig, is_from_network: bool) {
     if is_from_network {
         let LearningRates { first, last } = config.training.learning_rates(true);
@@ -215,34 +222,34 @@ pub fn learning_rate_note(config: &LearnerConfig) -> String {
 
 /// Refuses a network that is not there, plays another game or has another shape, if the run is new: one that exists has
 /// its own.
-fn check_start_network(start: Option<&NetworkSource>, files: &RunFiles, wanted: &NetworkSpec) -> anyhow::Result<()> {
+fn check_start_network(start: Option<&NetworkSource>, files: &RunFiles, wanted: &NetworkSpec) -> Result<(), RunError> {
     let Some(source) = start.filter(|_| !files.dir().join(DATABASE_FILE).is_file()) else { return Ok(()) };
-    let file = match start_network::open_as(source, wanted) {
-        Err(error @ StartNetworkError::Missing(_)) => {
-            return Err(UsageError(format!("run.start_network: {error}")).into());
-        }
-        opened => opened.context("run.start_network")?,
-    };
-    file.load_as(wanted, Device::CPU).map(drop).context("run.start_network")
+    let file = start_network::open_as(source, wanted).map_err(|error| match error {
+        StartNetworkError::Missing(_) => RunError::NoStartNetwork(UsageError(error.to_string())),
+        error => RunError::StartNetwork(error),
+    })?;
+    file.load_as(wanted, Device::CPU).map(drop).map_err(|error| RunError::StartNetwork(error.into()))
 }
 
 /// Refuses networks without their database: a new run would write over them.
-fn check_not_orphaned(files: &RunFiles) -> anyhow::Result<()> {
+fn check_not_orphaned(files: &RunFiles) -> Result<(), RunError> {
     let has_database = files.dir().join(DATABASE_FILE).metadata().is_ok_and(|file| file.len() > 0);
-    let has_networks = has_database || files.has_networks()?;
-    anyhow::ensure!(
-        has_database || !has_networks,
-        "{} holds networks but no {DATABASE_FILE}: put the database back, or use another run directory",
-        files.dir().display()
-    );
+    if !has_database && files.has_networks().map_err(folder_error(files, "read"))? {
+        return Err(RunError::NetworksWithoutDatabase { dir: files.dir().to_owned() });
+    }
     Ok(())
 }
 
-fn take_up_best(files: &RunFiles, reader: &Reader, wanted: &NetworkSpec) -> anyhow::Result<BestNetwork> {
-    let row = reader.best_network()?.context("the store names no best network")?;
+fn folder_error(files: &RunFiles, action: &'static str) -> impl FnOnce(std::io::Error) -> RunError {
+    let path = files.dir().to_owned();
+    move |source| RunError::Folder { action, path, source }
+}
+
+fn take_up_best(files: &RunFiles, reader: &Reader, wanted: &NetworkSpec) -> Result<BestNetwork, RunError> {
+    let row = reader.best_network()?.ok_or(RunError::NoBestNetwork)?;
     let file = files.dir().join(&row.network.file);
-    check_sha256(&file, &row.network.sha256).context("best network")?;
-    Network::check_file(&file, wanted).context("best network: use another run directory, or the run's settings")?;
+    check_sha256(&file, &row.network.sha256).map_err(RunError::BestNetworkFile)?;
+    Network::check_file(&file, wanted).map_err(RunError::OtherBestNetwork)?;
     let current = CurrentBest { network_id: row.network.network_id, generation: row.generation.unwrap_or_default() };
     let (network_id, generation) = (current.network_id.get(), current.generation.get());
     info!(network_id, generation, training_step = row.network.training_step, "best network");
@@ -254,14 +261,14 @@ fn fill_replay<E: Encoding>(
     encoding: &E,
     store: &Store,
     reader: &Reader,
-) -> anyhow::Result<SharedReplay> {
+) -> Result<SharedReplay, RunError> {
     let started_at = SystemTime::now();
     // An iteration whose training was cut short must find the window that it had.
     let open = reader.last_iteration()?.filter(|iteration| !iteration.state.is_finished());
     let window_end = open.and_then(|iteration| iteration.window_finish_number).unwrap_or(u64::MAX);
     let buffer = SampleBuffer::new(u64::from(config.replay.position_count_max))
         .with_value_target(config.training.value_target_rule());
-    let (buffer, report) = rebuild(encoding, store, buffer, window_end).context("rebuild the replay buffer")?;
+    let (buffer, report) = rebuild(encoding, store, buffer, window_end).map_err(RunError::Rebuild)?;
     let elapsed = started_at.elapsed().unwrap_or_default();
     info!(
         games = report.game_count,
@@ -276,8 +283,8 @@ fn start_inference<E: Encoding, V: InferenceBackend>(
     config: &InferenceConfig,
     encoding: &E,
     taken_up: &TakenUp<E>,
-    make_backend: impl FnOnce(RunFiles, NetworkSpec) -> anyhow::Result<V> + Send + 'static,
-) -> anyhow::Result<(InferenceHandle, JoinHandle<()>)> {
+    make_backend: impl FnOnce(RunFiles, NetworkSpec) -> Result<V, NetError> + Send + 'static,
+) -> Result<(InferenceHandle, JoinHandle<()>), RunError> {
     let (files, network) = (taken_up.files.clone(), taken_up.network.clone());
     let settings = BatchSettings {
         leaf_count_max: config.batch_leaves_max as usize,
@@ -285,7 +292,7 @@ fn start_inference<E: Encoding, V: InferenceBackend>(
         queue_length_max: config.queue_batches_max,
     };
     let best = Arc::clone(&taken_up.best);
-    InferenceHandle::start(encoding.clone(), settings, best, move || make_backend(files, network))
+    Ok(InferenceHandle::start(encoding.clone(), settings, best, move || make_backend(files, network))?)
 }
 
 fn make_pipeline<E: Encoding>(
@@ -296,8 +303,8 @@ fn make_pipeline<E: Encoding>(
     status: &Arc<RunStatus>,
     stop: &CancellationToken,
     tokio: &tokio::runtime::Handle,
-) -> anyhow::Result<Pipeline<E>> {
-    let trainer = TrainerHandle::start(TrainerParts {
+) -> Result<Pipeline<E>, RunError> {
+    let parts = TrainerParts {
         encoding: encoding.clone(),
         settings: settings.trainer(taken_up.is_from_network),
         network: taken_up.network.clone(),
@@ -307,7 +314,8 @@ fn make_pipeline<E: Encoding>(
         human_games: taken_up.human_games.clone(),
         seed: taken_up.store.store().run().seed,
         stop: stop.clone(),
-    })?;
+    };
+    let trainer = TrainerHandle::start(parts).map_err(|source| RunError::Thread { name: "trainer", source })?;
     let sources = ProgressSources {
         registry: Arc::clone(&taken_up.registry),
         replay: Arc::clone(&taken_up.replay),
@@ -355,15 +363,15 @@ fn show_start<E: Encoding>(status: &RunStatus, taken_up: &TakenUp<E>) {
 }
 
 /// Describes the run as the store keeps it.
-fn run_row(config: &LearnerConfig) -> anyhow::Result<RunRow> {
+fn run_row(config: &LearnerConfig) -> Result<RunRow, RunError> {
     let now = SystemTime::now();
     let since_epoch = now.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     let run_number = mix_seed(u64::from(std::process::id()), since_epoch.as_nanos() as u64);
     Ok(RunRow {
         run_id: format!("{run_number:016x}"),
         created_at: humantime::format_rfc3339_seconds(now).to_string(),
-        game: serde_json::to_string(&config.game)?,
-        config: serde_json::to_string(config)?,
+        game: serde_json::to_string(&config.game).map_err(RunError::Settings)?,
+        config: serde_json::to_string(config).map_err(RunError::Settings)?,
         seed: config.run.seed,
         start_network: None,
     })

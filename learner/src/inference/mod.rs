@@ -17,6 +17,7 @@ use shared::ids::NetworkId;
 use shared::search::EvaluationError;
 use tokio::sync::mpsc;
 
+use net::NetError;
 pub use net::NetworkOutput;
 pub use networks::NetworkBackend;
 
@@ -101,6 +102,20 @@ impl InferenceCounters {
     }
 }
 
+/// Why leaves cannot be answered.
+#[derive(Debug, thiserror::Error)]
+pub enum InferenceStartError {
+    /// The system refuses the thread.
+    #[error("start the inference thread")]
+    Thread(#[source] std::io::Error),
+    /// The device is not there.
+    #[error(transparent)]
+    Backend(#[from] NetError),
+    /// The thread panicked.
+    #[error("the inference thread ended while it started")]
+    Ended,
+}
+
 /// Where batches are handed in. The inference thread ends when the last handle is gone.
 #[derive(Debug, Clone)]
 pub struct InferenceHandle {
@@ -114,27 +129,30 @@ impl InferenceHandle {
     /// The thread must have ended before the process does: libtorch does not survive its own clean-up in use.
     ///
     /// # Errors
-    /// If the thread cannot be started, or the backend not be made.
+    /// [`InferenceStartError`].
     pub fn start<E: Encoding, V: InferenceBackend>(
         encoding: E,
         settings: BatchSettings,
         best: Arc<BestNetwork>,
-        make_backend: impl FnOnce() -> anyhow::Result<V> + Send + 'static,
-    ) -> anyhow::Result<(Self, JoinHandle<()>)> {
+        make_backend: impl FnOnce() -> Result<V, NetError> + Send + 'static,
+    ) -> Result<(Self, JoinHandle<()>), InferenceStartError> {
         let (jobs, queue) = mpsc::channel(settings.queue_length_max);
         let counters = Arc::new(InferenceCounters::default());
         let (ready, is_ready) = std::sync::mpsc::sync_channel(1);
         let thread_counters = Arc::clone(&counters);
-        let thread = std::thread::Builder::new().name("inference".to_owned()).spawn(move || match make_backend() {
-            Ok(backend) => {
-                let _ = ready.send(Ok(()));
-                Batcher::new(encoding, backend, settings, best, thread_counters).run(queue);
-            }
-            Err(error) => {
-                let _ = ready.send(Err(error));
-            }
-        })?;
-        is_ready.recv().map_err(|_| anyhow::anyhow!("the inference thread ended while it started"))??;
+        let thread = std::thread::Builder::new()
+            .name("inference".to_owned())
+            .spawn(move || match make_backend() {
+                Ok(backend) => {
+                    let _ = ready.send(Ok(()));
+                    Batcher::new(encoding, backend, settings, best, thread_counters).run(queue);
+                }
+                Err(error) => {
+                    let _ = ready.send(Err(error));
+                }
+            })
+            .map_err(InferenceStartError::Thread)?;
+        is_ready.recv().map_err(|_| InferenceStartError::Ended)??;
         Ok((Self { jobs, counters }, thread))
     }
 

@@ -1,0 +1,108 @@
+//! Why a run cannot start or go on.
+
+use std::io;
+use std::path::PathBuf;
+
+use net::NetError;
+use runtime::auth::TokenError;
+use runtime::exit::UsageError;
+use shared::setting::SettingError;
+
+use crate::files::RunFileError;
+use crate::games::RegistryError;
+use crate::inference::InferenceStartError;
+use crate::pipeline::PipelineError;
+use crate::replay::HumanShareError;
+use crate::services::ServeError;
+use crate::start_network::StartNetworkError;
+use crate::store::{DATABASE_FILE, StoreError};
+use crate::trainer::TrainerError;
+
+/// Why a run cannot start or go on.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// The settings ask for a game or a network that cannot be.
+    #[error(transparent)]
+    Setting(#[from] SettingError),
+    /// The token cannot be read.
+    #[error(transparent)]
+    Token(#[from] TokenError),
+    /// The device to train on is not there.
+    #[error("training.device")]
+    TrainingDevice(#[source] NetError),
+    /// The network to start from is not there.
+    #[error("run.start_network")]
+    NoStartNetwork(#[source] UsageError),
+    /// The network to start from cannot be used in this run.
+    #[error("run.start_network")]
+    StartNetwork(#[source] StartNetworkError),
+    /// The human games cannot be learned from.
+    #[error(transparent)]
+    HumanGames(#[from] HumanShareError),
+    /// The run directory cannot be made or read.
+    #[error("{action} {}", path.display())]
+    Folder {
+        /// What was tried.
+        action: &'static str,
+        /// The run directory.
+        path: PathBuf,
+        /// What the system reported.
+        source: io::Error,
+    },
+    /// A new run would write over networks whose database is gone.
+    #[error(
+        "{} holds networks but no {DATABASE_FILE}: put the database back, or use another run directory",
+        dir.display()
+    )]
+    NetworksWithoutDatabase {
+        /// The run directory.
+        dir: PathBuf,
+    },
+    /// The settings cannot be kept in the store.
+    #[error("write the settings as JSON")]
+    Settings(#[source] serde_json::Error),
+    /// The store cannot be opened.
+    #[error("open the store")]
+    OpenStore(#[source] StoreError),
+    /// The store cannot be read.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// Network 1 cannot be made.
+    #[error("make the first network")]
+    FirstNetwork(#[source] TrainerError),
+    /// The store has no best network.
+    #[error("the store names no best network")]
+    NoBestNetwork,
+    /// The file of the best network is missing or damaged.
+    #[error("best network")]
+    BestNetworkFile(#[source] RunFileError),
+    /// The run's best network is not one of the settings.
+    #[error("best network: use another run directory, or the run's settings")]
+    OtherBestNetwork(#[source] NetError),
+    /// The replay buffer cannot be filled.
+    #[error("rebuild the replay buffer")]
+    Rebuild(#[source] StoreError),
+    /// The open games cannot be loaded.
+    #[error("take up the games")]
+    Games(#[source] RegistryError),
+    /// The system refuses a thread.
+    #[error("start the {name} thread")]
+    Thread {
+        /// Its name.
+        name: &'static str,
+        /// What the system reported.
+        source: io::Error,
+    },
+    /// Leaves cannot be answered.
+    #[error(transparent)]
+    Inference(#[from] InferenceStartError),
+    /// The server ended.
+    #[error(transparent)]
+    Serve(#[from] ServeError),
+    /// The pipeline cannot go on.
+    #[error(transparent)]
+    Pipeline(#[from] PipelineError),
+    /// The pipeline panicked.
+    #[error("the pipeline thread died")]
+    PipelineDied,
+}
