@@ -6,6 +6,7 @@ use std::thread::JoinHandle;
 use shared::encoding::Encoding;
 use tokio::sync::{mpsc, watch};
 
+use super::reports::TrainerReports;
 use super::thread::TrainerThread;
 use super::{TrainerParts, TrainingJob, TrainingOutcome};
 
@@ -15,24 +16,6 @@ pub struct TrainerHandle {
     outcomes: mpsc::Receiver<TrainingOutcome>,
     training_step: watch::Receiver<Option<u64>>,
     thread: JoinHandle<()>,
-}
-
-/// Where the training thread reports.
-pub(super) struct TrainerReports {
-    outcomes: mpsc::Sender<TrainingOutcome>,
-    training_step: watch::Sender<Option<u64>>,
-}
-
-impl TrainerReports {
-    /// Reports how many steps are behind the network.
-    pub(super) fn report_step(&self, training_step: u64) {
-        self.training_step.send_replace(Some(training_step));
-    }
-
-    /// Reports the end of a job. The pipeline may have gone.
-    pub(super) fn end_job(&self, outcome: TrainingOutcome) {
-        let _ = self.outcomes.blocking_send(outcome);
-    }
 }
 
 impl TrainerHandle {

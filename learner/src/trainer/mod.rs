@@ -8,6 +8,7 @@ mod checkpoints;
 mod error;
 mod handle;
 mod losses;
+mod reports;
 mod thread;
 
 use std::sync::Arc;

@@ -11,8 +11,8 @@ use shared::encoding::{Encoding, TrainingBatch};
 use tracing::{info, warn};
 
 use super::checkpoints::{Checkpoints, write_file};
-use super::handle::TrainerReports;
 use super::losses::{LossSum, round};
+use super::reports::TrainerReports;
 use super::{Candidate, TrainerError, TrainerParts, TrainingJob};
 use crate::config::TrainerSettings;
 

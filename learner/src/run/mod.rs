@@ -1,0 +1,212 @@
+//! One run from start to stop: what is on disk is taken up, the threads are started, and stopped again.
+
+mod error;
+mod learning_rates;
+mod take_up;
+
+use std::sync::Arc;
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use net::{NetError, NetworkSpec};
+use runtime::auth::Token;
+use shared::encoding::Encoding;
+use shared::game::catalog::{GameSpec, GameVisitor};
+use tokio::net::TcpListener;
+use tokio_util::sync::CancellationToken;
+use tracing::{info, warn};
+
+use crate::best::CurrentBest;
+use crate::config::{InferenceConfig, LearnerSettings};
+use crate::files::RunFiles;
+use crate::inference::{BatchSettings, InferenceBackend, InferenceHandle, NetworkBackend};
+use crate::pipeline::{Ended, Pipeline, PipelineEvents, ProgressReporter, ProgressSources, TICK};
+use crate::services::{InferenceService, RunStatus, Services, WorkersService, serve};
+use crate::trainer::{TrainerHandle, TrainerParts};
+
+pub use error::RunError;
+pub use learning_rates::learning_rate_note;
+use take_up::{TakenUp, take_up};
+
+/// Runs until `stop` or the last iteration.
+///
+/// # Errors
+/// [`RunError`].
+pub fn run(
+    settings: LearnerSettings,
+    listener: TcpListener,
+    tokio: &tokio::runtime::Runtime,
+    stop: CancellationToken,
+) -> Result<(), RunError> {
+    let inference = settings.inference.clone();
+    run_with(settings, listener, tokio, stop, move |files, network| {
+        let device = net::open_device(inference.device)?;
+        if inference.threads > 0 {
+            net::set_threads(inference.threads);
+        }
+        Ok(NetworkBackend::new(files, network, device, inference.batch_sizes, inference.networks_max))
+    })
+}
+
+/// Runs with a backend of the caller's, made on the inference thread: how benchmarks measure all but the network.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_with<V: InferenceBackend>(
+    settings: LearnerSettings,
+    listener: TcpListener,
+    tokio: &tokio::runtime::Runtime,
+    stop: CancellationToken,
+    make_backend: impl FnOnce(RunFiles, NetworkSpec) -> Result<V, NetError> + Send + 'static,
+) -> Result<(), RunError> {
+    let game = settings.game.clone();
+    game.visit(Run { settings, listener, tokio, stop, make_backend })?
+}
+
+/// A run of a game that is still to be chosen.
+struct Run<'a, F> {
+    settings: LearnerSettings,
+    listener: TcpListener,
+    tokio: &'a tokio::runtime::Runtime,
+    stop: CancellationToken,
+    make_backend: F,
+}
+
+impl<V, F> GameVisitor for Run<'_, F>
+where
+    V: InferenceBackend,
+    F: FnOnce(RunFiles, NetworkSpec) -> Result<V, NetError> + Send + 'static,
+{
+    type Output = Result<(), RunError>;
+
+    fn visit<E: Encoding>(self, encoding: E) -> Result<(), RunError> {
+        let token = self.settings.server.token_file.as_deref().map(Token::from_file).transpose()?;
+        // Training starts only after the first games: a device that is missing is reported now.
+        net::open_device(self.settings.training.device).map_err(RunError::TrainingDevice)?;
+        let taken_up = take_up(&self.settings, &encoding, &self.stop)?;
+        let (inference, inference_thread) =
+            start_inference(&self.settings.inference, &encoding, &taken_up, self.make_backend)?;
+        let status = Arc::new(RunStatus::default());
+        show_start(&status, &taken_up);
+        let tokio = self.tokio.handle();
+        let pipeline = make_pipeline(&self.settings, &encoding, &taken_up, &inference, &status, &self.stop, tokio)?;
+        let services = make_services(&self.settings, &taken_up, inference, status, &self.stop);
+        let pipeline = std::thread::Builder::new().name("pipeline".to_owned()).spawn(move || pipeline.run());
+        let pipeline = pipeline.map_err(|source| RunError::Thread { name: "pipeline", source })?;
+        let deadline = self.settings.server.drain_deadline;
+        let served = self.tokio.block_on(serve(services, self.listener, token.as_ref(), self.stop.clone(), deadline));
+        // A server that failed stops the pipeline too.
+        self.stop.cancel();
+        let ended = pipeline.join().map_err(|_| RunError::PipelineDied)?;
+        await_end(&inference_thread, deadline);
+        served?;
+        match ended? {
+            Ended::Stopped => info!("stopped; started again, the run goes on from here"),
+            Ended::IterationsDone => info!("done"),
+        }
+        log_best(&taken_up, &self.settings.game);
+        Ok(())
+    }
+}
+
+/// Names the network that the run leaves behind.
+fn log_best<E: Encoding>(taken_up: &TakenUp<E>, game: &GameSpec) {
+    let CurrentBest { network_id, generation } = taken_up.best.get();
+    let file = taken_up.files.network(network_id);
+    info!(file = %file.display(), generation = generation.get(), game = game.name(), "best network");
+}
+
+/// Waits for a thread whose work has been taken away.
+fn await_end(thread: &JoinHandle<()>, deadline: Duration) {
+    let started_at = Instant::now();
+    while !thread.is_finished() {
+        if started_at.elapsed() > deadline {
+            warn!("the inference thread is still at work: leaving it");
+            return;
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+fn start_inference<E: Encoding, V: InferenceBackend>(
+    config: &InferenceConfig,
+    encoding: &E,
+    taken_up: &TakenUp<E>,
+    make_backend: impl FnOnce(RunFiles, NetworkSpec) -> Result<V, NetError> + Send + 'static,
+) -> Result<(InferenceHandle, JoinHandle<()>), RunError> {
+    let (files, network) = (taken_up.files.clone(), taken_up.network.clone());
+    let settings = BatchSettings {
+        leaf_count_max: config.batch_leaves_max as usize,
+        wait_max: Duration::from_micros(config.batch_wait_us_max),
+        queue_length_max: config.queue_batches_max,
+    };
+    let best = Arc::clone(&taken_up.best);
+    Ok(InferenceHandle::start(encoding.clone(), settings, best, move || make_backend(files, network))?)
+}
+
+fn make_pipeline<E: Encoding>(
+    settings: &LearnerSettings,
+    encoding: &E,
+    taken_up: &TakenUp<E>,
+    inference: &InferenceHandle,
+    status: &Arc<RunStatus>,
+    stop: &CancellationToken,
+    tokio: &tokio::runtime::Handle,
+) -> Result<Pipeline<E>, RunError> {
+    let parts = TrainerParts {
+        encoding: encoding.clone(),
+        settings: settings.trainer(taken_up.is_from_network),
+        network: taken_up.network.clone(),
+        files: taken_up.files.clone(),
+        store: taken_up.store.clone(),
+        replay: Arc::clone(&taken_up.replay),
+        human_games: taken_up.human_games.clone(),
+        seed: taken_up.store.store().run().seed,
+        stop: stop.clone(),
+    };
+    let trainer = TrainerHandle::start(parts).map_err(|source| RunError::Thread { name: "trainer", source })?;
+    let sources = ProgressSources {
+        registry: Arc::clone(&taken_up.registry),
+        replay: Arc::clone(&taken_up.replay),
+        inference: inference.counters(),
+        batch_leaf_count_max: settings.inference.batch_leaves_max,
+    };
+    Ok(Pipeline {
+        settings: settings.pipeline(),
+        registry: Arc::clone(&taken_up.registry),
+        replay: Arc::clone(&taken_up.replay),
+        store: taken_up.store.clone(),
+        trainer,
+        best: Arc::clone(&taken_up.best),
+        events: PipelineEvents::new(tokio.clone(), taken_up.registry.subscribe(), stop.clone(), TICK),
+        reporter: ProgressReporter::new(sources, Arc::clone(status)),
+        stop: stop.clone(),
+        is_self_play_paused: false,
+    })
+}
+
+fn make_services<E: Encoding>(
+    settings: &LearnerSettings,
+    taken_up: &TakenUp<E>,
+    inference: InferenceHandle,
+    status: Arc<RunStatus>,
+    stop: &CancellationToken,
+) -> Services<E> {
+    let in_flight_max = settings.server.batches_in_flight_max as usize;
+    let (registry, best) = (Arc::clone(&taken_up.registry), Arc::clone(&taken_up.best));
+    Services {
+        workers: WorkersService::new(settings.join_terms(), registry, best, Arc::clone(&status)),
+        inference: InferenceService::new(inference, in_flight_max, stop.clone()),
+        status,
+    }
+}
+
+fn show_start<E: Encoding>(status: &RunStatus, taken_up: &TakenUp<E>) {
+    let best = taken_up.best.get();
+    let run_id = taken_up.store.store().run().run_id.clone();
+    status.update(|shown| {
+        shown.run_id = run_id;
+        shown.best_network_id = best.network_id.get();
+        shown.generation = best.generation.get();
+    });
+}

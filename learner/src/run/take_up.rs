@@ -1,0 +1,152 @@
+//! Taking up a run: what is on disk is checked and loaded, and made where it is missing.
+
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use net::{Device, Network, NetworkSpec};
+use networks::NetworkSource;
+use runtime::exit::UsageError;
+use samples::buffer::{SampleBuffer, SharedReplay};
+use samples::human_games::HumanGames;
+use shared::encoding::Encoding;
+use tokio_util::sync::CancellationToken;
+use tracing::info;
+
+use super::RunError;
+use super::learning_rates::{is_run_from_network, log_learning_rates};
+use crate::best::{BestNetwork, CurrentBest};
+use crate::config::LearnerConfig;
+use crate::durable::DurableStore;
+use crate::files::{RunFiles, check_sha256};
+use crate::games::{GameRegistry, RegistryLimits, mix_seed};
+use crate::replay::{read_human_games, rebuild};
+use crate::start_network::{self, StartNetworkError, network_of};
+use crate::store::{DATABASE_FILE, Reader, RunRow, Store};
+use crate::trainer::first_network;
+
+/// What is on disk, taken up.
+pub(super) struct TakenUp<E: Encoding> {
+    pub(super) files: RunFiles,
+    pub(super) network: NetworkSpec,
+    pub(super) store: DurableStore,
+    pub(super) replay: Arc<SharedReplay>,
+    pub(super) human_games: Option<HumanGames>,
+    pub(super) registry: Arc<GameRegistry<E>>,
+    pub(super) best: Arc<BestNetwork>,
+    /// Whether generation 0 was made from a network.
+    pub(super) is_from_network: bool,
+}
+
+/// Takes up the run in the run directory, or makes it.
+///
+/// # Errors
+/// [`RunError`] naming the step that failed.
+pub(super) fn take_up<E: Encoding>(
+    config: &LearnerConfig,
+    encoding: &E,
+    stop: &CancellationToken,
+) -> Result<TakenUp<E>, RunError> {
+    // Before anything is made: a network or games that are not there must not leave half a run behind.
+    let files = RunFiles::new(&config.run.dir);
+    let start = config.run.start_network.as_deref().map(network_of);
+    let network = NetworkSpec::new(&config.game, config.network)?;
+    check_start_network(start.as_ref(), &files, &network)?;
+    let human_games = read_human_games(config)?;
+    files.create().map_err(folder_error(&files, "create"))?;
+    check_not_orphaned(&files)?;
+    let store = Arc::new(Store::open(files.dir(), &run_row(config)?).map_err(RunError::OpenStore)?);
+    let durable = DurableStore::new(Arc::clone(&store), stop.clone());
+    let reader = store.reader()?;
+    let is_new = reader.best_network()?.is_none();
+    let is_from_network = is_run_from_network(&reader, config)?;
+    if !is_new {
+        if let Some(start) = &start {
+            info!(passed_over = %start, "the run goes on with its own network; another one is for a new run");
+        }
+    } else {
+        let from = start.as_ref().map_or("random weights".into(), ToString::to_string);
+        info!(from, "new run: making network 1, generation 0");
+        first_network(&files, &network, store.run().seed, start.as_ref(), &durable).map_err(RunError::FirstNetwork)?;
+    }
+    log_learning_rates(config, is_from_network);
+    let best = Arc::new(take_up_best(&files, &reader, &network)?);
+    let replay = Arc::new(fill_replay(config, encoding, &store, &reader)?);
+    let limits = RegistryLimits { lease: config.server.lease, ..RegistryLimits::default() };
+    let registry = GameRegistry::open(encoding.clone(), Arc::clone(&store), Arc::clone(&replay), limits);
+    let registry = Arc::new(registry.map_err(RunError::Games)?);
+    Ok(TakenUp { files, network, store: durable, replay, human_games, registry, best, is_from_network })
+}
+
+/// Refuses a network that is not there, plays another game or has another shape, if the run is new: one that exists has
+/// its own.
+fn check_start_network(start: Option<&NetworkSource>, files: &RunFiles, wanted: &NetworkSpec) -> Result<(), RunError> {
+    let Some(source) = start.filter(|_| !files.dir().join(DATABASE_FILE).is_file()) else { return Ok(()) };
+    let file = start_network::open_as(source, wanted).map_err(|error| match error {
+        StartNetworkError::Missing(_) => RunError::NoStartNetwork(UsageError(error.to_string())),
+        error => RunError::StartNetwork(error),
+    })?;
+    file.load_as(wanted, Device::CPU).map(drop).map_err(|error| RunError::StartNetwork(error.into()))
+}
+
+/// Refuses networks without their database: a new run would write over them.
+fn check_not_orphaned(files: &RunFiles) -> Result<(), RunError> {
+    let has_database = files.dir().join(DATABASE_FILE).metadata().is_ok_and(|file| file.len() > 0);
+    if !has_database && files.has_networks().map_err(folder_error(files, "read"))? {
+        return Err(RunError::NetworksWithoutDatabase { dir: files.dir().to_owned() });
+    }
+    Ok(())
+}
+
+fn folder_error(files: &RunFiles, action: &'static str) -> impl FnOnce(std::io::Error) -> RunError {
+    let path = files.dir().to_owned();
+    move |source| RunError::Folder { action, path, source }
+}
+
+fn take_up_best(files: &RunFiles, reader: &Reader, wanted: &NetworkSpec) -> Result<BestNetwork, RunError> {
+    let row = reader.best_network()?.ok_or(RunError::NoBestNetwork)?;
+    let file = files.dir().join(&row.network.file);
+    check_sha256(&file, &row.network.sha256).map_err(RunError::BestNetworkFile)?;
+    Network::check_file(&file, wanted).map_err(RunError::OtherBestNetwork)?;
+    let current = CurrentBest { network_id: row.network.network_id, generation: row.generation.unwrap_or_default() };
+    let (network_id, generation) = (current.network_id.get(), current.generation.get());
+    info!(network_id, generation, training_step = row.network.training_step, "best network");
+    Ok(BestNetwork::new(current))
+}
+
+fn fill_replay<E: Encoding>(
+    config: &LearnerConfig,
+    encoding: &E,
+    store: &Store,
+    reader: &Reader,
+) -> Result<SharedReplay, RunError> {
+    let started_at = SystemTime::now();
+    // An iteration whose training was cut short must find the window that it had.
+    let open = reader.last_iteration()?.filter(|iteration| !iteration.state.is_finished());
+    let window_end = open.and_then(|iteration| iteration.window_finish_number).unwrap_or(u64::MAX);
+    let buffer = SampleBuffer::new(u64::from(config.replay.position_count_max))
+        .with_value_target(config.training.value_target_rule());
+    let (buffer, report) = rebuild(encoding, store, buffer, window_end).map_err(RunError::Rebuild)?;
+    let elapsed = started_at.elapsed().unwrap_or_default();
+    info!(
+        games = report.game_count,
+        positions = buffer.position_count(),
+        seconds = elapsed.as_secs_f32(),
+        "replay buffer rebuilt"
+    );
+    Ok(SharedReplay::new(buffer))
+}
+
+/// Describes the run as the store keeps it.
+fn run_row(config: &LearnerConfig) -> Result<RunRow, RunError> {
+    let now = SystemTime::now();
+    let since_epoch = now.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    let run_number = mix_seed(u64::from(std::process::id()), since_epoch.as_nanos() as u64);
+    Ok(RunRow {
+        run_id: format!("{run_number:016x}"),
+        created_at: humantime::format_rfc3339_seconds(now).to_string(),
+        game: serde_json::to_string(&config.game).map_err(RunError::Settings)?,
+        config: serde_json::to_string(config).map_err(RunError::Settings)?,
+        seed: config.run.seed,
+        start_network: None,
+    })
+}
