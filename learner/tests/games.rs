@@ -170,7 +170,7 @@ fn a_plan_bounds_the_games_of_its_iteration() {
     let learner = start(run_dir.path());
     learner.registry.plan_self_play(Some(plan)).expect("planned");
     let answer = learner.registry.lease("b", GameKind::SelfPlay, 9, now).expect("leases");
-    assert_eq!((answer.leases.len(), answer.waiting_for), (3, Some("self-play games in hand to finish")));
+    assert_eq!((answer.leases.len(), answer.waiting_for), (3, Some("open self-play games to finish")));
     learner.registry.plan_self_play(None).expect("planned");
     let answer = learner.registry.lease("b", GameKind::SelfPlay, 9, now).expect("leases");
     assert_eq!((answer.leases.len(), answer.waiting_for), (0, Some("self-play to begin")));

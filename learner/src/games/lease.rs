@@ -228,10 +228,10 @@ fn is_on_hold<E: Encoding>(gates: &BTreeMap<NetworkId, Gate>, game: &OpenGame<E>
 
 fn awaited<E: Encoding>(inner: &Inner<E>, kind: GameKind) -> &'static str {
     match kind {
-        GameKind::Gate if inner.gates.values().any(|gate| gate.verdict().is_none()) => "gate games in hand to finish",
+        GameKind::Gate if inner.gates.values().any(|gate| gate.verdict().is_none()) => "open gate games to finish",
         GameKind::Gate => "the next candidate",
         GameKind::SelfPlay if inner.self_play.is_none() => "self-play to begin",
-        GameKind::SelfPlay => "self-play games in hand to finish",
+        GameKind::SelfPlay => "open self-play games to finish",
     }
 }
 
