@@ -1,7 +1,7 @@
 //! The metadata of a network file: the game, the shape, the training step and a checksum. Format: docs/training.md.
 //!
-//! Format 2 carries the game's specification. Format 1 did not: whoever knows the game (a run) reads such a file as
-//! before; for everybody else [`Header::spec`] takes the only game that has the file's shape, with its usual rules.
+//! Format 2 carries the game's specification. Format 1 did not: a reader that knows the game, such as a run, reads such
+//! a file as before; for any other, [`Header::spec`] takes the only game that has the file's shape, by its usual rules.
 
 use std::collections::{BTreeMap, HashMap};
 
