@@ -13,6 +13,8 @@ const PRESETS: [(&str, SearchPreset); 3] =
     [("mcts", SearchPreset::Vanilla), ("vanilla", SearchPreset::Vanilla), ("grandmaster", SearchPreset::Grandmaster)];
 /// Most simulations a move.
 const SIMULATIONS_MAX: u32 = 10_000_000;
+/// The exploration constant that names of players leave out, whatever the game: names in ladders keep their meaning.
+const EXPLORATION_UNNAMED: f32 = 2.5;
 /// Largest exploration constant.
 const EXPLORATION_MAX: f32 = *SearchSettings::EXPLORATIONS.end();
 
@@ -208,7 +210,7 @@ impl PlayerSpec {
             Self::Preset { preset: SearchPreset::Vanilla, simulation_count } => format!("mcts:{simulation_count}"),
             Self::Preset { preset, simulation_count } => format!("{preset}:{simulation_count}"),
             Self::Network { source, simulation_count, exploration } => {
-                let is_usual = *exploration == SearchSettings::default().exploration;
+                let is_usual = *exploration == EXPLORATION_UNNAMED;
                 let exploration = if is_usual { String::new() } else { format!(",{exploration}") };
                 format!("{}@{simulation_count}{exploration}", network_name(source, weights))
             }
@@ -372,7 +374,7 @@ mod tests {
         assert_eq!(name(&path.to_string()), "best-9a129038@400");
         assert_eq!(name(&format!("{path}@100")), "best-9a129038@100");
         assert_eq!(name(&format!("{path}@100,1.25")), "best-9a129038@100,1.25", "another player");
-        assert_eq!(name(&format!("{path}@100,2.5")), name(&format!("{path}@100")), "the usual one");
+        assert_eq!(name(&format!("{path}@100,2.5")), "best-9a129038@100", "names leave 2.5 out");
         let error = parse(&format!("{path}@100,-1")).unwrap_err().to_string();
         assert!(error.ends_with("\"-1\" is not an exploration constant from 0 to 1000"), "{error}");
         assert_eq!(name(&format!("policy:{path}")), "policy:best-9a129038");
