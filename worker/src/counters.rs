@@ -1,6 +1,8 @@
 //! What a worker counts, and the summary of it.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
+use shared::ids::Generation;
 
 /// Counters state by threads and tasks.
 #[derive(Debug, Default)]
@@ -19,7 +21,7 @@ pub(crate) struct Counters {
     pub(crate) unusable_evaluation_count: AtomicU64,
     pub(crate) uniform_prior_count: AtomicU64,
     pub(crate) session_count: AtomicU64,
-    pub(crate) generation: AtomicU64,
+    generation: AtomicU32,
 }
 
 /// Adds to a counter.
@@ -60,10 +62,15 @@ pub struct Summary {
     /// Times the learner was joined.
     pub session_count: u64,
     /// Generation of the best network, as of the last answer.
-    pub generation: u64,
+    pub generation: Generation,
 }
 
 impl Counters {
+    /// Notes the generation of the best network.
+    pub(crate) fn set_generation(&self, generation: Generation) {
+        self.generation.store(generation.get(), Ordering::Relaxed);
+    }
+
     /// Returns the counts of this moment.
     pub(crate) fn summary(&self) -> Summary {
         let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
@@ -83,7 +90,7 @@ impl Counters {
             unusable_evaluation_count: read(&self.unusable_evaluation_count),
             uniform_prior_count: read(&self.uniform_prior_count),
             session_count: read(&self.session_count),
-            generation: read(&self.generation),
+            generation: Generation::new(self.generation.load(Ordering::Relaxed)),
         }
     }
 }

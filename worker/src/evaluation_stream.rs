@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use proto::{EvaluationBatch, LeafBatch};
 use shared::search::EvaluationError;
-use shared::wire::{WireError, read_evaluations};
+use shared::wire::{EvaluationHeader, WireError, read_evaluations};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until};
 use tokio_stream::wrappers::ReceiverStream;
@@ -130,11 +130,11 @@ impl EvaluationStream {
             return Err(self.unusable(LearnerSessionError::UnknownBatch(id)));
         };
         match read(answer, &batch.request.batch) {
-            Ok(evaluations) => {
+            Ok((header, evaluations)) => {
                 let thread = batch.request.thread;
                 self.outstanding.remove(&id);
-                count(&self.state.counters.uniform_prior_count, u64::from(answer.uniform_prior_count));
-                self.state.counters.generation.store(answer.generation.into(), std::sync::atomic::Ordering::Relaxed);
+                count(&self.state.counters.uniform_prior_count, u64::from(header.uniform_prior_count));
+                self.state.counters.set_generation(header.generation);
                 self.deliver_to(thread, id, Ok(evaluations));
                 Ok(())
             }
@@ -162,11 +162,11 @@ impl EvaluationStream {
     }
 }
 
-fn read(answer: &EvaluationBatch, batch: &LeafBatch) -> Result<Evaluations, WireError> {
+fn read(answer: &EvaluationBatch, batch: &LeafBatch) -> Result<(EvaluationHeader, Evaluations), WireError> {
     let (mut priors, mut values) = (vec![], vec![]);
     let (move_count, leaf_count) = (batch.policy_indices.len() / 2, batch.move_counts.len());
     let header = read_evaluations(answer, move_count, leaf_count, &mut priors, &mut values)?;
-    Ok(Evaluations { network_id: header.network_id, priors, values })
+    Ok((header, Evaluations { network_id: header.network_id, priors, values }))
 }
 
 /// Returns the next answer of a stream that may not be open yet.

@@ -64,7 +64,7 @@ impl Rates {
             evaluations_per_second = format_args!("{:.0}", self.evaluations),
             leaves_per_batch = format_args!("{:.1}", self.batch_leaves),
             cache_hits = format_args!("{:.0} %", self.cache_hit_percent),
-            generation = summary.generation,
+            generation = summary.generation.get(),
             "playing"
         );
     }
