@@ -121,6 +121,26 @@ fn samples_are_tensors_that_anyone_reads() {
 }
 
 #[test]
+fn the_python_example_reads_samples() {
+    let run_dir = tictactoe_run();
+    let file = run_dir.path().join("samples.safetensors");
+    output_of("export", &[run_dir.path()], &["--samples", file.to_str().expect("a plain path")]);
+    let example = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/read_samples.py");
+    let output = Command::new("python3").arg(example).arg(&file).arg("4").output().expect("python3 is installed");
+    let (found, complaint) = (text(&output.stdout), text(&output.stderr));
+    assert!(output.status.success(), "{complaint}");
+    let lines: Vec<&str> = found.lines().collect();
+    assert_eq!(lines[0], r#"game: {"name":"tictactoe"}"#);
+    assert!(
+        lines[1].starts_with("20 positions, planes [") && lines[1].ends_with(", 3, 3], 9 policy indices"),
+        "{found}"
+    );
+    assert_eq!(lines[2], "position 4: value target +1.00");
+    assert_eq!(lines.iter().filter(|line| line.contains("policy index ")).count(), 5, "{found}");
+    assert!(lines[3].ends_with(" 100.0%"), "the move that was played comes first: {found}");
+}
+
+#[test]
 fn a_data_set_holds_what_the_run_holds() {
     let run_dir = tictactoe_run();
     let (file, other) = (run_dir.path().join("a.samples"), run_dir.path().join("b.samples"));

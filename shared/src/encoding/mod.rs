@@ -110,6 +110,33 @@ pub enum DecodeError {
 }
 
 /// How one game is shown to a network. Everything is seen from the side to move.
+///
+/// ```
+/// use shared::encoding::Encoding;
+/// use shared::encoding::hive::HiveEncoding;
+/// use shared::game::Game;
+/// use shared::game::hive::{Hive, HiveRules};
+///
+/// let encoding = HiveEncoding::new(Hive::new(HiveRules::default()), 16);
+/// let mut position = encoding.game().initial_position();
+///
+/// // What the network reads.
+/// let mut planes = vec![0.0; encoding.plane_shape().len()];
+/// encoding.encode(&position, &mut planes);
+/// assert_eq!(planes.len(), 24 * 16 * 16);
+///
+/// // Where its output stands for the legal moves.
+/// let (mut moves, mut policy_indices) = (vec![], vec![]);
+/// encoding.game().legal_moves(&position, &mut moves);
+/// encoding.policy_indices(&position, &moves, &mut policy_indices);
+/// assert_eq!(policy_indices.len(), moves.len());
+///
+/// // What crosses the network, and is stored.
+/// let mut packed = vec![];
+/// encoding.pack(&position, &mut packed);
+/// encoding.unpack(&packed, &mut position)?;
+/// # Ok::<(), shared::encoding::DecodeError>(())
+/// ```
 pub trait Encoding: Clone + Send + Sync + 'static {
     /// The game that is shown.
     type Game: Heuristic;

@@ -30,6 +30,25 @@ pub const MOVE_TEXT_BYTES_MAX: usize = 64;
 /// - a move is told from every other by its [`MoveNumber`];
 /// - the text of a move takes at most [`MOVE_TEXT_BYTES_MAX`];
 /// - the hash after a play equals the hash of the same position built afresh.
+///
+/// ```
+/// use shared::game::tictactoe::TicTacToe;
+/// use shared::game::{Game, Outcome, Side};
+///
+/// let game = TicTacToe;
+/// let mut position = game.initial_position();
+/// for text in ["b2", "a1", "b3", "a2", "b1"] {
+///     let mv = game.parse_move(&position, text)?;
+///     game.play(&mut position, mv);
+/// }
+/// assert_eq!(game.outcome(&position), Some(Outcome::Win(Side::White)));
+///
+/// // A finished game has no legal moves.
+/// let mut moves = vec![];
+/// game.legal_moves(&position, &mut moves);
+/// assert!(moves.is_empty());
+/// # Ok::<(), shared::game::MoveError>(())
+/// ```
 pub trait Game: Clone + Send + Sync + 'static {
     /// Everything the rules need to go on: pieces, side to move, history.
     ///

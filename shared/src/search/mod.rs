@@ -45,6 +45,33 @@ pub use tree::{NODE_BYTES, edge_bytes};
 /// The search of one game: the tree below its current position.
 ///
 /// Sides must alternate from ply to ply, as the laws of [`Game`] say.
+///
+/// ```
+/// use shared::game::tictactoe::TicTacToe;
+/// use shared::game::{Game, Value};
+/// use shared::search::{LeafSource, Proof, Request, Search, SearchSettings};
+///
+/// let game = TicTacToe;
+/// let mut position = game.initial_position();
+/// for text in ["b2", "a1", "b3", "a2"] {
+///     let mv = game.parse_move(&position, text)?;
+///     game.play(&mut position, mv);
+/// }
+///
+/// let settings = SearchSettings::default().for_match(100);
+/// let mut search = Search::new(game, position, settings, 1)?;
+/// while !search.is_done() {
+///     if let Request::Evaluate(leaf) = search.select_leaf() {
+///         // A network would evaluate `search.leaf_position(leaf)`; equal priors and an even value do here.
+///         let move_count = search.leaf_moves(leaf).len();
+///         search.expand(leaf, &vec![1.0 / move_count as f32; move_count], Value::DRAW);
+///     }
+/// }
+/// assert_eq!(search.proof(), Proof::Win);
+/// let mv = search.choose_move();
+/// assert_eq!(game.format_move(search.position(), mv), "b1");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct Search<G: Game> {
     game: G,
     settings: SearchSettings,

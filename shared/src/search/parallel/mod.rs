@@ -40,6 +40,32 @@ pub enum Rule {
 /// The search of one game by several threads: the tree below its current position.
 ///
 /// Sides must alternate from ply to ply, as the laws of [`Game`] say.
+///
+/// ```
+/// use shared::game::Game;
+/// use shared::game::tictactoe::TicTacToe;
+/// use shared::search::{ParallelSearch, RolloutEvaluator, Rule, SearchSettings, simulate};
+///
+/// let settings = SearchSettings::default().for_match(1_000);
+/// let search = ParallelSearch::new(TicTacToe, TicTacToe.initial_position(), Rule::Puct, settings, 1)?;
+/// std::thread::scope(|scope| {
+///     for number in 0..2 {
+///         let search = &search;
+///         scope.spawn(move || {
+///             let mut thread = search.thread(number);
+///             let mut evaluator = RolloutEvaluator::new(number.into());
+///             while !search.is_done() {
+///                 // False: other threads are at work wherever this one would go.
+///                 if !simulate(&mut thread, &mut evaluator).expect("rollouts do not fail") {
+///                     std::thread::yield_now();
+///                 }
+///             }
+///         });
+///     }
+/// });
+/// assert_eq!(search.simulation_count(), 1_000);
+/// # Ok::<(), shared::search::SearchError>(())
+/// ```
 pub struct ParallelSearch<G: Game> {
     game: G,
     rule: Rule,

@@ -1,0 +1,16 @@
+//! The examples run, and what they assert holds.
+
+#[path = "../examples/nim.rs"]
+mod nim;
+#[path = "../examples/tictactoe.rs"]
+mod tictactoe;
+
+#[test]
+fn nim_is_solved() {
+    nim::main().expect("the example runs");
+}
+
+#[test]
+fn tictactoe_is_drawn() {
+    tictactoe::main().expect("the example runs");
+}
