@@ -6,6 +6,7 @@
 mod audit;
 mod baselines;
 mod bench;
+mod fuzz;
 mod libtorch;
 mod rust_version;
 mod steps;
@@ -42,6 +43,8 @@ enum Task {
     Bench(bench::BenchArguments),
     /// Checks licences, sources and versions of the dependencies (needs cargo-deny).
     Audit(audit::AuditArguments),
+    /// Looks for inputs that break a decoder (needs cargo-fuzz and a nightly compiler).
+    Fuzz(fuzz::FuzzArguments),
     /// Gets libtorch if it is not there and prints where it lies.
     Libtorch(libtorch::LibtorchArguments),
 }
@@ -69,6 +72,7 @@ fn run(task: Task) -> Result<ExitCode> {
         Task::Tidy => tidy::tidy(&workspace),
         Task::Bench(arguments) => bench::bench(&workspace, &arguments),
         Task::Audit(arguments) => audit::audit(&workspace, &arguments),
+        Task::Fuzz(arguments) => fuzz::fuzz(&workspace, &arguments),
         Task::Libtorch(arguments) => libtorch::print(&arguments),
     }
 }

@@ -1,0 +1,25 @@
+//! Files that people hand to the programs, as far as reading them needs no libtorch.
+
+use std::io::Cursor;
+
+use samples::dataset::DataSet;
+use worker::WorkerConfig;
+
+/// A data set, damaged or not: reading it ends.
+pub fn data_set(bytes: &[u8]) {
+    let Ok(mut set) = DataSet::read(Cursor::new(bytes), "fuzz".to_owned()) else { return };
+    let mut game_count = 0;
+    while let Ok(Some(games)) = set.next_games() {
+        game_count += games.len();
+        assert!(game_count <= bytes.len(), "more games than bytes");
+    }
+}
+
+/// Settings of a worker, as a file.
+pub fn worker_settings(bytes: &[u8]) {
+    let Ok(text) = std::str::from_utf8(bytes) else { return };
+    let Ok(config) = toml::from_str::<WorkerConfig>(text) else { return };
+    if let Err(error) = config.check(None) {
+        assert!(!error.to_string().contains('\n'), "one line: {error}");
+    }
+}
