@@ -5,7 +5,7 @@
 //! at the same time share batches (feature `network`, which links libtorch). The commands `alveare match` and
 //! `alveare ladder` are made of this; command line, log and signals are theirs.
 //!
-//! Reading order: [`players`] (`spec` reads a player from its text, the others play), then [`matches`] (`plan` says
+//! Reading order: [`players`] (`spec` reads a player from its text, the others play), then [`mod@matches`] (`plan` says
 //! which games there are, `play` plays one, `runner` many at once, `result` and `games_file` report them), then
 //! [`ladder`] (`store` keeps results, `rating` makes Elo of them, `table` shows it), which knows nothing of the others.
 

@@ -15,7 +15,7 @@ struct Start {
 /// Returns the position of the options.
 ///
 /// # Errors
-/// [`UsageError`] for a position that cannot be, or options of another game.
+/// A usage error for a position that cannot be, or options of another game.
 pub fn open(options: &Options) -> anyhow::Result<Box<dyn Counted>> {
     ensure_absent(options.start.game_type.is_none(), "--type", "hive")?;
     let position = match &options.start.position {

@@ -16,7 +16,7 @@ struct Start {
 /// Returns the position of the options.
 ///
 /// # Errors
-/// [`UsageError`] for a position that cannot be reached or is of another type, or options of another game.
+/// A usage error for a position that cannot be reached or is of another type, or options of another game.
 pub fn open(options: &Options) -> anyhow::Result<Box<dyn Counted>> {
     ensure_absent(options.count.is_none(), "--count", "dama")?;
     let hive = |game_type| {

@@ -23,7 +23,7 @@ pub fn search_settings_to_proto(settings: &SearchSettings) -> proto::SearchSetti
 /// Reads search settings and checks them.
 ///
 /// # Errors
-/// [`WireError::SearchSettings`] naming the first number that is impossible.
+/// [`WireError::Setting`] with the first key that is out of range.
 pub fn search_settings_from_proto(message: &proto::SearchSettings) -> Result<SearchSettings, WireError> {
     let settings = SearchSettings {
         simulation_count: message.simulation_count,
