@@ -9,6 +9,7 @@ mod matches;
 mod options;
 mod perft;
 mod player;
+mod start;
 mod think;
 mod uhp;
 mod verify;
@@ -63,13 +64,13 @@ fn main() -> ExitCode {
     runtime::exit::run("alveare", || {
         let mut out = std::io::stdout().lock();
         runtime::exit::unless_reader_has_gone(match cli.command {
-            Command::Analyse(options) => analyse::run(&options, &mut out),
+            Command::Analyse(options) => games::analyse(&options, &mut out),
             Command::Dama(options) => hub::run(&options, BufReader::new(std::io::stdin()), &mut out),
             Command::Ladder(options) => matches::run_ladder(&options, &mut out),
             Command::Match(options) => matches::run(&options, &mut out),
-            Command::Perft(options) => perft::run(&options, &mut out),
+            Command::Perft(options) => games::perft(&options, &mut out),
             Command::Uhp(options) => uhp::run(&options, &mut std::io::stdin().lock(), &mut out),
-            Command::Verify(options) => verify::run(&options, &mut out),
+            Command::Verify(options) => games::verify(&options, &mut out),
         })
     })
 }

@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 use std::str::FromStr;
 use std::time::Instant;
 
-use shared::encoding::NetworkGame;
+use shared::catalog::NetworkGame;
 use shared::game::Game;
 use shared::search::{
     ParallelSearch, Rule, SIMULATION_COUNT_MAX, SearchError, SearchPreset, SearchPresetError, SearchSettings,

@@ -8,7 +8,7 @@ use networks::{NetworkSource, READY};
 #[cfg(not(feature = "network"))]
 use runtime::exit::UsageError;
 use runtime::logging;
-use shared::encoding::NetworkGame;
+use shared::catalog::NetworkGame;
 use shared::game::Game;
 use shared::search::{Evaluator, SearchPreset};
 

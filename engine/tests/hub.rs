@@ -5,9 +5,10 @@ mod common;
 use std::io::Write;
 
 use common::{Running, program};
+use notation::dama::hub;
 use shared::game::Game;
+use shared::game::dama::text::parse_move;
 use shared::game::dama::{Dama, Position};
-use shared::notation::dama::{hub, parse_move};
 
 /// The program, greeted.
 struct Engine(Running);

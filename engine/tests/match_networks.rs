@@ -5,9 +5,9 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 use net::{Architecture, Device, Network, NetworkSettings, NetworkSpec, PolicyHead, Trunk};
-use shared::encoding::NetworkGame;
+use shared::catalog::GameSpec;
+use shared::catalog::NetworkGame;
 use shared::encoding::dama::PolicyCoding;
-use shared::game::catalog::GameSpec;
 use shared::game::dama::Dama;
 use shared::game::hive::Hive;
 
@@ -105,7 +105,7 @@ fn networks_for_draughts_meet_whatever_policy_and_architecture_they_have() {
     assert!(report.contains("plain-") && report.contains(" of 4 ("), "{report}");
     assert!(report.lines().next().is_some_and(|line| line.ends_with("@8,1")), "draughts explores less: {report}");
     let written = std::fs::read_to_string(&games).unwrap();
-    assert_eq!(shared::notation::dama::pdn::read(&written).filter(Result::is_ok).count(), 4);
+    assert_eq!(notation::dama::pdn::read(&written).filter(Result::is_ok).count(), 4);
 }
 
 #[test]

@@ -4,8 +4,8 @@ use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Output, Stdio};
 
-use shared::notation::games::read_lines;
-use shared::notation::{Ending, ReadOptions};
+use notation::games::read_lines;
+use notation::{Ending, ReadOptions};
 
 fn run(arguments: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_alveare")).arg("match").args(arguments).output().expect("run alveare")
@@ -67,7 +67,7 @@ fn draughts_is_played_and_its_games_can_be_read_again() {
     let endings = line(&report, "endings");
     assert!(endings.starts_with("endings      no move left: ") && endings.contains("80 quiet plies: "), "{report}");
     let text = std::fs::read_to_string(&file).unwrap();
-    let games: Vec<_> = shared::notation::dama::pdn::read(&text).collect::<Result<_, _>>().expect("legal games");
+    let games: Vec<_> = notation::dama::pdn::read(&text).collect::<Result<_, _>>().expect("legal games");
     assert_eq!(games.len(), 4);
     assert_eq!((&games[0].moves[..4], &games[2].moves[..4]), (&games[1].moves[..4], &games[3].moves[..4]));
     let names: Vec<_> = games.iter().map(|game| game.tag("White").unwrap()).collect();

@@ -181,7 +181,7 @@ fn a_program_without_libtorch_says_so_of_every_network() {
 #[test]
 fn a_network_is_played() {
     use net::{Architecture, Device, Network, NetworkSettings, NetworkSpec, PolicyHead, Trunk};
-    use shared::game::catalog::GameSpec;
+    use shared::catalog::GameSpec;
     use shared::game::hive::HiveRules;
 
     let folder = tempfile::tempdir().expect("a folder");

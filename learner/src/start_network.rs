@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use net::{NetError, NetworkFile, NetworkSpec};
 use networks::{NetworkSource, NetworkSourceError};
-use shared::game::catalog::GameSpec;
+use shared::catalog::GameSpec;
 
 use crate::presets;
 use crate::supervised::TrainingSource;
@@ -70,7 +70,7 @@ pub fn open_as(source: &NetworkSource, wanted: &NetworkSpec) -> Result<NetworkFi
 
 #[cfg(test)]
 mod tests {
-    use shared::encoding::NetworkGame;
+    use shared::catalog::NetworkGame;
     use shared::game::dama::Dama;
     use shared::game::hive::Hive;
 

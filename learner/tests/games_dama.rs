@@ -10,6 +10,7 @@ use common::{Learner, crash_copy, random_game, run_row, start_run};
 use learner::games::{Lease, PlyStatus, SelfPlayPlan};
 use learner::replay::rebuild;
 use learner::store::{GameKind, GameState, RunRow};
+use notation::dama::pdn;
 use rusqlite::Connection;
 use samples::buffer::SampleBuffer;
 use shared::encoding::Encoding;
@@ -17,7 +18,6 @@ use shared::encoding::dama::{DamaEncoding, PolicyCoding};
 use shared::game::dama::{Dama, DamaRules};
 use shared::game::{Game, Outcome};
 use shared::ids::GameId;
-use shared::notation::dama::pdn;
 use shared::search::SearchSettings;
 
 fn encoding() -> DamaEncoding {

@@ -10,8 +10,8 @@ use net::{
     Architecture, Device, InferenceNetwork, Network, NetworkOutput, NetworkSettings, NetworkShape, NetworkSpec,
     PolicyHead, Precision, Trainer, TrainingPrecision, TrainingSettings, Trunk,
 };
+use shared::catalog::GameSpec;
 use shared::encoding::{MoveCells, NetworkInput};
-use shared::game::catalog::GameSpec;
 use shared::game::hive::HiveRules;
 use support::{batch, dama_cnn, dama_input, dama_network};
 

@@ -2,7 +2,8 @@
 
 use std::sync::{Arc, Mutex};
 
-use shared::encoding::{Encoding, NetworkGame, NetworkInput};
+use shared::catalog::NetworkGame;
+use shared::encoding::{Encoding, NetworkInput};
 use shared::game::Value;
 use shared::search::{EvaluationError, Evaluator, LeafAnswers, LeafId, LeafSource};
 
@@ -118,9 +119,9 @@ impl<G: NetworkGame> Evaluator<G> for NetworkEvaluator<G> {
 mod tests {
     use std::path::Path;
 
+    use shared::catalog::GameSpec;
     use shared::encoding::dama::PolicyCoding;
     use shared::game::Game;
-    use shared::game::catalog::GameSpec;
     use shared::game::dama::Dama;
     use shared::game::hive::Hive;
     use shared::search::{ParallelSearch, SearchPreset, simulate};

@@ -6,8 +6,8 @@
 use std::collections::{BTreeMap, HashMap};
 
 use serde::{Deserialize, Serialize};
+use shared::catalog::GameSpec;
 use shared::encoding::dama::PolicyCoding;
-use shared::game::catalog::GameSpec;
 use shared::game::dama::DamaRules;
 use shared::game::hive::HiveRules;
 

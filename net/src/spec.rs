@@ -2,8 +2,8 @@
 
 use std::fmt;
 
+use shared::catalog::{GameSpec, GameVisitor};
 use shared::encoding::Encoding;
-use shared::game::catalog::{GameSpec, GameVisitor};
 use shared::setting::SettingError;
 
 use crate::{NetworkSettings, NetworkShape};

@@ -14,8 +14,8 @@ use net::{
     NetworkShape, NetworkSpec, PolicyHead, Precision, Trainer, TrainingSettings, Trunk,
 };
 use safetensors::tensor::{Dtype, TensorView};
+use shared::catalog::GameSpec;
 use shared::encoding::dama::PolicyCoding;
-use shared::game::catalog::GameSpec;
 use shared::game::dama::DamaRules;
 use shared::game::hive::{GameType, HiveRules};
 

@@ -10,7 +10,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-use shared::game::catalog::GameSpec;
+use shared::catalog::GameSpec;
 
 /// How the network that the program carries is named on command lines.
 pub const READY: &str = "ready";
@@ -110,7 +110,7 @@ impl fmt::Display for NetworkSource {
 
 #[cfg(test)]
 mod tests {
-    use shared::encoding::NetworkGame;
+    use shared::catalog::NetworkGame;
     use shared::game::dama::Dama;
     use shared::game::hive::Hive;
 

@@ -3,13 +3,13 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use notation::{ReadOptions, games};
 use samples::human_games::{
     ReadGames, ReadSettings, SetSettings, encoding_of, game_key, make_sets, read_games, samples_of,
 };
 use samples::split::Split;
-use shared::game::catalog::GameSpec;
+use shared::catalog::GameSpec;
 use shared::game::hive::{GameType, HiveRules};
-use shared::notation::{ReadOptions, games};
 use zip::write::SimpleFileOptions;
 
 const GAMES: &str = include_str!("human_games/games.uhp");

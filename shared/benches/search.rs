@@ -9,9 +9,8 @@ use serde::Deserialize;
 use shared::game::dama::Dama;
 use shared::game::hive::{GameType, Hive, HiveRules, Position};
 use shared::game::{Game, Value};
-use shared::notation::uhp::GameString;
 use shared::search::{ParallelSearch, Search, SearchPreset, SearchSettings, run_search};
-use support::search_in_parallel;
+use support::{hive_game, replay, search_in_parallel};
 
 /// Plies played before the searched positions.
 const MIDGAME_PLY: usize = 24;
@@ -35,11 +34,9 @@ fn midgames() -> Vec<Position> {
     let text = testdata::read("hive/games.jsonl");
     let rows = text.lines().map(|line| serde_json::from_str::<GameRow>(line).expect("a game"));
     let positions = rows.filter(|row| row.gametype == "Base+MLP").filter_map(|row| {
-        let mut game: GameString = row.game.parse().expect("a game string");
-        let is_long = game.moves.len() > 2 * MIDGAME_PLY;
-        (game.turn, game.state) = (None, None);
-        game.moves.truncate(MIDGAME_PLY);
-        is_long.then(|| game.replay(&hive()).expect("a legal game").0)
+        let (_, texts) = hive_game(&row.game);
+        let is_long = texts.len() > 2 * MIDGAME_PLY;
+        is_long.then(|| replay(&hive(), &texts[..MIDGAME_PLY]).expect("a legal game"))
     });
     positions.take(8).collect()
 }

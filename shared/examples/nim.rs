@@ -8,7 +8,7 @@
 
 use std::error::Error;
 
-use shared::game::conformance::check_game;
+use shared::conformance::check_game;
 use shared::game::{Game, MoveError, MoveNumber, Outcome, Side};
 use shared::search::{Proof, RolloutEvaluator, Search, SearchSettings, simulate};
 

@@ -1,13 +1,14 @@
-//! The pure domain of Alveare: rules, encodings, search, records and notation.
+//! The pure domain of Alveare: rules, encodings, search and records.
 //!
 //! Nothing here knows of tokio, tonic, tch, clocks, the environment, files or threads.
 //! What a position is shown as lives in `encoding`, what a peer sends in `wire`.
 
+pub mod catalog;
+pub mod conformance;
 pub mod encoding;
 pub mod game;
 pub mod gate;
 pub mod ids;
-pub mod notation;
 pub mod opening;
 pub mod record;
 pub mod search;

@@ -1,9 +1,9 @@
 //! The laws of games and encodings, on every game there is.
 
+use shared::conformance::{check_encoding, check_endgames, check_game};
 use shared::encoding::dama::{DamaEncoding, PolicyCoding};
 use shared::encoding::tictactoe::TicTacToeEncoding;
 use shared::game::Game;
-use shared::game::conformance::{check_encoding, check_endgames, check_game};
 use shared::game::dama::{Dama, DamaRules};
 use shared::game::hive::{GameType, Hive, HiveRules};
 use shared::game::tictactoe::TicTacToe;

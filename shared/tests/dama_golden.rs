@@ -2,10 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use notation::dama::{hub, pdn};
 use serde::Deserialize;
+use shared::game::dama::fen;
+use shared::game::dama::text::{format_move, format_route, format_with_captured};
 use shared::game::dama::{Counting, Dama, Move, Position, perft};
 use shared::game::{Game, Outcome, Side};
-use shared::notation::dama::{fen, format_move, format_route, hub, pdn};
 
 /// Perft rows above this many leaves are left to a release build: `alveare perft --game dama`.
 const LEAF_COUNT_MAX: u64 = 20_000_000;
@@ -94,7 +96,7 @@ fn check_row(row: &Row) {
     }
     for mv in moves {
         let text = format_move(&Dama::default(), &position, mv);
-        for text in [text, hub::format_move(mv)] {
+        for text in [text, format_with_captured(mv)] {
             assert_eq!(Dama::default().parse_move(&position, &text), Ok(mv), "{id}: {text}");
         }
     }

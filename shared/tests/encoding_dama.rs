@@ -7,9 +7,9 @@ use serde::Deserialize;
 use shared::encoding::Symmetry;
 use shared::encoding::dama::{DamaEncoding, PolicyCoding};
 use shared::encoding::{DecodeError, Encoding, MoveCells, TrainingBatch};
+use shared::game::dama::fen;
 use shared::game::dama::{Board, Dama, Move, Position};
 use shared::game::{Game, Side};
-use shared::notation::dama::fen;
 use shared::record::PolicyTarget;
 use shared::record::batch::{SampleScratch, StoredSample, push_sample};
 

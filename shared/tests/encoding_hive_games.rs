@@ -2,9 +2,9 @@
 
 use std::collections::HashMap;
 
+use shared::conformance::check_encoding;
 use shared::encoding::hive::HiveEncoding;
 use shared::encoding::{Encoding, MoveCells, Symmetry, TrainingBatch};
-use shared::game::conformance::check_encoding;
 use shared::game::hive::{Hive, HiveRules};
 use shared::game::{Game, Outcome};
 use shared::record::batch::{SampleScratch, StoredSample, push_sample};

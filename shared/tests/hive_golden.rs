@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use notation::uhp::{GameState, GameString, Turn, format_game};
 use serde::Deserialize;
 use shared::game::Game;
 use shared::game::hive::{Cell, GameType, Hive, HiveRules, Move, Position};
-use shared::notation::uhp::{GameState, GameString, Turn, format_game};
 
 /// Perft rows above this many leaves are left to a release build: `alveare perft`.
 const LEAF_COUNT_MAX: u64 = 3_000_000;

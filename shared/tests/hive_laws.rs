@@ -1,12 +1,12 @@
 //! Laws of Hive that no table tells: conformance, positions rebuilt from pieces, and reading what others write.
 
+use notation::uhp::{GameString, format_game};
 use proptest::prelude::*;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
-use shared::game::conformance::check_game;
+use shared::conformance::check_game;
 use shared::game::hive::{Cell, CellSet, GameType, Hive, HiveRules, Move, Piece, Position, RebuildError};
 use shared::game::{Game, MoveError, Outcome};
-use shared::notation::uhp::{GameString, format_game};
 
 const GAME_TYPES: [&str; 8] = ["Base", "Base+M", "Base+L", "Base+P", "Base+ML", "Base+MP", "Base+LP", "Base+MLP"];
 

@@ -1,9 +1,9 @@
 //! The search on Hive: wins at hand are found and proven for both sides, and a game is played to its end.
 
+use notation::uhp::GameString;
 use serde::Deserialize;
 use shared::game::hive::{Hive, HiveRules, Move, Position};
 use shared::game::{Game, Outcome, Value};
-use shared::notation::uhp::GameString;
 use shared::search::{NODE_BYTES, Proof, Search, SearchSettings, edge_bytes, run_search};
 
 #[derive(Deserialize)]

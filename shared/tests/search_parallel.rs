@@ -234,7 +234,7 @@ impl Evaluator<Dama> for Counting {
 #[test]
 fn positions_that_differ_in_what_the_rules_count_have_evaluations_of_their_own() {
     let dama = Dama::default();
-    let read = |text: &str| shared::notation::dama::fen::read(text).expect("a position");
+    let read = |text: &str| shared::game::dama::fen::read(text).expect("a position");
     let hash_after = |moves: &[&str]| {
         let mut position = read("W:WK1,K2,21:BK31,K32");
         for text in moves {

@@ -2,15 +2,15 @@
 
 mod support;
 
+use notation::uhp::GameString;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use serde::Deserialize;
 use shared::game::dama::Dama;
+use shared::game::dama::fen;
 use shared::game::hive::{Hive, HiveRules};
 use shared::game::tictactoe::Square;
 use shared::game::{Game, Heuristic, Outcome, Side, Value};
-use shared::notation::dama::fen;
-use shared::notation::uhp::GameString;
 use shared::search::{
     HeuristicEvaluator, ParallelSearch, Proof, RolloutEvaluator, SearchPreset, UniformEvaluator, simulate,
 };

@@ -2,8 +2,8 @@
 
 use proptest::prelude::*;
 use prost::Message;
+use shared::catalog::GameSpec;
 use shared::encoding::dama::PolicyCoding;
-use shared::game::catalog::GameSpec;
 use shared::game::dama::DamaRules;
 use shared::game::hive::HiveRules;
 use shared::ids::{GameId, Generation, NetworkId, NetworkRef};

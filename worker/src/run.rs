@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 
 use proto::{GameSpec, WorkerKind};
 use runtime::exit::one_line;
+use shared::catalog::GameVisitor;
 use shared::encoding::Encoding;
-use shared::game::catalog::GameVisitor;
 use shared::wire::{BATCH_LEAF_COUNT_MAX, game_spec_from_proto};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;

@@ -10,7 +10,7 @@ use crate::libtorch;
 use crate::workspace::{Workspace, run_and_read};
 
 /// Crates in the order of their imports, so that a slow base shows first.
-const BENCH_PACKAGES: [&str; 5] = ["shared", "net", "worker", "learner", "engine"];
+const BENCH_PACKAGES: [&str; 6] = ["shared", "notation", "net", "worker", "learner", "engine"];
 
 /// What to measure.
 #[derive(Debug, Args)]

@@ -1,11 +1,11 @@
 //! What a match must know of its game beside the rules. Of this crate, here alone a game is chosen.
 
-use shared::encoding::NetworkGame;
+use notation::dama::pdn::{self, PdnGame};
+use notation::{self, PlayedGame};
+use shared::catalog::NetworkGame;
 use shared::game::dama::{self, Dama};
 use shared::game::hive::{self, Hive, HiveRules};
 use shared::game::{Game, Outcome, Side};
-use shared::notation::dama::pdn::{self, PdnGame};
-use shared::notation::{self, PlayedGame};
 use tokio_util::sync::CancellationToken;
 
 use super::error::MatchError;

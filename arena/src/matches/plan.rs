@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use shared::encoding::NetworkGame;
+use shared::catalog::NetworkGame;
 use shared::game::{Game, MoveError, Side};
 use shared::opening::random_openings;
 use shared::seed::mix_seed;

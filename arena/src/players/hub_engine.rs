@@ -2,10 +2,11 @@
 
 use std::time::Duration;
 
+use notation::dama::hub;
+use notation::dama::hub_line::{HubLine, quoted};
 use shared::game::Game;
+use shared::game::dama::text::{format_with_captured, parse_move};
 use shared::game::dama::{Dama, Move, Position};
-use shared::notation::dama::hub_line::{HubLine, quoted};
-use shared::notation::dama::{hub, parse_move};
 use tokio_util::sync::CancellationToken;
 use tracing::info;
 
@@ -90,7 +91,7 @@ impl MatchPlayer<Dama> for HubPlayer {
     fn begin(&mut self, opening: &Opening<'_, Dama>, _: u64) -> Result<(), PlayerFailure> {
         self.start()?;
         self.engine.send("new-game");
-        self.moves = opening.moves.iter().map(|mv| hub::format_move(*mv)).collect();
+        self.moves = opening.moves.iter().map(|mv| format_with_captured(*mv)).collect();
         Ok(())
     }
 
@@ -105,7 +106,7 @@ impl MatchPlayer<Dama> for HubPlayer {
     }
 
     fn observe(&mut self, _: &Position, mv: Move) -> Result<(), PlayerFailure> {
-        self.moves.push(hub::format_move(mv));
+        self.moves.push(format_with_captured(mv));
         Ok(())
     }
 }

@@ -8,7 +8,8 @@ use std::time::Duration;
 
 use net::{Device, DeviceChoice, InferenceNetwork, NetError, Network, NetworkFile, NetworkOutput, Precision};
 use networks::{NetworkSource, NetworkSourceError};
-use shared::encoding::{Encoding, NetworkGame, NetworkInput};
+use shared::catalog::NetworkGame;
+use shared::encoding::{Encoding, NetworkInput};
 use shared::game::Value;
 use shared::search::{EvaluationError, Evaluator, LeafAnswers, LeafId, LeafSource};
 use tracing::info;

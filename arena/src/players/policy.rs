@@ -1,6 +1,6 @@
 //! The player that needs no search: the bare policy of a network.
 
-use shared::encoding::NetworkGame;
+use shared::catalog::NetworkGame;
 use shared::game::Value;
 
 use super::network::NetworkClient;

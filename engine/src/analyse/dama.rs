@@ -3,16 +3,16 @@
 use std::io::Write;
 
 use shared::game::Game;
+use shared::game::dama::fen;
 use shared::game::dama::{Dama, DamaRules};
-use shared::notation::dama::fen;
 
 use super::{Options, analyse};
-use crate::games::{ensure_absent, wrong_position};
+use crate::start::{ensure_absent, wrong_position};
 
 /// Searches the position of the options.
 ///
 /// # Errors
-/// As [`super::run`].
+/// [`runtime::exit::UsageError`] for an impossible position; else as [`super::analyse`].
 pub fn run(options: &Options, out: &mut dyn Write) -> anyhow::Result<()> {
     ensure_absent(options.start.game_type.is_none(), "--type", "hive")?;
     let dama = Dama::new(DamaRules { ply_limit: u32::MAX });

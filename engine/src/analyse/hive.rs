@@ -2,16 +2,16 @@
 
 use std::io::Write;
 
+use notation::uhp::{GameString, format_game};
 use shared::game::hive::{GameType, Hive, HiveRules};
-use shared::notation::uhp::{GameString, format_game};
 
 use super::{Options, analyse};
-use crate::games::wrong_position;
+use crate::start::wrong_position;
 
 /// Searches the position of the options.
 ///
 /// # Errors
-/// As [`super::run`].
+/// [`runtime::exit::UsageError`] for an impossible position; else as [`super::analyse`].
 pub fn run(options: &Options, out: &mut dyn Write) -> anyhow::Result<()> {
     let start = format!("{}", options.start.game_type.unwrap_or(GameType::MLP));
     let game: GameString = options.start.position.as_ref().unwrap_or(&start).parse().map_err(wrong_position)?;

@@ -8,12 +8,12 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context;
 use runtime::exit::UsageError;
-use shared::encoding::NetworkGame;
+use shared::catalog::NetworkGame;
 use shared::search::{MoveReport, ParallelSearch, Proof, SIMULATION_COUNT_MAX};
 
-use crate::games::StartOptions;
 use crate::options::EngineOptions;
 use crate::player::PlayerOptions;
+use crate::start::StartOptions;
 use crate::think::{Limits, think};
 
 /// Searches one position and shows what it thinks of the moves.
@@ -43,15 +43,10 @@ pub struct Options {
     moves: usize,
 }
 
-/// Searches and prints.
+/// Searches `position` of `game`, which is called `heading`, and prints the moves.
 ///
 /// # Errors
-/// [`UsageError`] for a position that cannot be; a network that cannot be played; if nobody reads what is printed.
-pub fn run(options: &Options, out: &mut impl Write) -> anyhow::Result<()> {
-    options.start.game.analyse(options, out)
-}
-
-/// Searches `position` of `game`, which is called `heading`.
+/// [`UsageError`] for a time that is not possible; a network that cannot be played; if the output is closed.
 fn analyse<G: NetworkGame>(
     game: &G,
     position: &G::Position,
@@ -140,7 +135,8 @@ mod tests {
 
     fn analysis(arguments: &[&str]) -> anyhow::Result<String> {
         let mut out = Vec::new();
-        run(&Cli::try_parse_from([&["analyse", "--network", "none"], arguments].concat())?.options, &mut out)?;
+        let options = Cli::try_parse_from([&["analyse", "--network", "none"], arguments].concat())?.options;
+        crate::games::analyse(&options, &mut out)?;
         Ok(String::from_utf8(out)?)
     }
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use shared::notation::dama::hub_line::HubLine;
+use notation::dama::hub_line::HubLine;
 
 /// Moves that the time left is shared among if nobody says how many there are; games are seldom longer.
 const MOVES_LEFT: f64 = 30.0;

@@ -3,11 +3,12 @@
 use std::io::{self, Write};
 use std::time::Duration;
 
+use notation::dama::hub;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
+use shared::game::dama::text::{find_move, format_with_captured};
 use shared::game::dama::{Dama, DamaRules, Move, Position};
 use shared::game::{Game, Outcome};
-use shared::notation::dama::{find_move, hub};
 use shared::search::{ParallelSearch, SearchPreset};
 
 use super::level::Level;
@@ -15,7 +16,7 @@ use super::watch::{Ends, Inbox, Next, Watch};
 use crate::options::{EngineOptions, Kind, ShownOption};
 use crate::player::Player;
 use crate::think::think;
-use shared::notation::dama::hub_line::{HubLine, quoted};
+use notation::dama::hub_line::{HubLine, quoted};
 
 /// One conversation.
 pub struct Session {
@@ -137,7 +138,7 @@ impl Session {
                 Ok(Next::Listen)
             }
             [only] if mode == Mode::Think => {
-                writeln!(out, "done move={}", hub::format_move(only))?;
+                writeln!(out, "done move={}", format_with_captured(only))?;
                 out.flush()?;
                 Ok(Next::Listen)
             }
@@ -168,8 +169,8 @@ impl Session {
             return tell_error(out, "search failed: no move was tried").map(|()| Next::Listen);
         };
         let reply = search.principal_variation().into_iter().skip_while(|mv| *mv != best).nth(1);
-        let reply = reply.map_or_else(String::new, |mv| format!(" ponder={}", hub::format_move(mv)));
-        writeln!(out, "done move={}{reply}", hub::format_move(best))?;
+        let reply = reply.map_or_else(String::new, |mv| format!(" ponder={}", format_with_captured(mv)));
+        writeln!(out, "done move={}{reply}", format_with_captured(best))?;
         out.flush()?;
         self.search = Some(search);
         Ok(next)

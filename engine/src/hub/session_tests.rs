@@ -3,10 +3,11 @@
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
+use notation::dama::hub;
 use proptest::prelude::*;
 use shared::game::Game;
 use shared::game::dama::Dama;
-use shared::notation::dama::{find_move, hub};
+use shared::game::dama::text::find_move;
 use shared::search::{ParallelSearch, SearchPreset};
 
 use super::*;

@@ -4,10 +4,10 @@ use std::io::{self, Write};
 use std::time::{Duration, Instant};
 
 use shared::game::dama::Dama;
-use shared::notation::dama::hub;
+use shared::game::dama::text::format_with_captured;
 use shared::search::{ParallelSearch, Proof};
 
-use shared::notation::dama::hub_line::{HubLine, quoted};
+use notation::dama::hub_line::{HubLine, quoted};
 
 /// How often a search tells how far it is.
 const INFO_INTERVAL: Duration = Duration::from_secs(1);
@@ -125,7 +125,7 @@ impl<'a> Watch<'a> {
     /// Tells how far the search is.
     fn tell(&mut self, search: &ParallelSearch<Dama>) {
         self.told = Instant::now();
-        let line: Vec<String> = search.principal_variation().into_iter().map(hub::format_move).collect();
+        let line: Vec<String> = search.principal_variation().into_iter().map(format_with_captured).collect();
         let count = search.simulation_count();
         let seconds = self.started.elapsed().as_secs_f64();
         let rate = f64::from(count.saturating_sub(self.kept_count)) / seconds.max(1e-9) / 1e6;

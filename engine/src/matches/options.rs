@@ -12,7 +12,7 @@ use runtime::exit::UsageError;
 use shared::game::dama::{Dama, DamaRules};
 use shared::game::hive::{GameType, Hive, HiveRules};
 
-use crate::games::GameName;
+use crate::start::GameName;
 
 /// Games at once if no player is an outside engine: their leaves share batches.
 const GAMES_AT_ONCE: usize = 32;

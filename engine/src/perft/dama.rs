@@ -1,11 +1,11 @@
 //! Counting the ways to play on in Italian draughts.
 
 use shared::game::Game;
+use shared::game::dama::fen;
 use shared::game::dama::{Counting, Dama, Position, perft};
-use shared::notation::dama::fen;
 
 use super::{Count, Counted, Options};
-use crate::games::{ensure_absent, wrong_position};
+use crate::start::{ensure_absent, wrong_position};
 
 struct Start {
     position: Position,
@@ -39,9 +39,13 @@ impl Counted for Start {
 mod tests {
     use runtime::exit::UsageError;
 
-    use super::super::tests::{node_counts, options, options_from};
+    use super::super::tests::{options, options_from};
     use super::*;
-    use crate::games::{GameName, StartOptions};
+    use crate::start::{GameName, StartOptions};
+
+    fn node_counts(options: &Options) -> Vec<String> {
+        super::super::tests::node_counts(&*open(options).unwrap(), options.depth)
+    }
 
     const DAMA: StartOptions = StartOptions { game: GameName::Dama, game_type: None, position: None };
 

@@ -1,12 +1,12 @@
 //! Counting the ways to play on in Hive.
 
 use anyhow::Context;
+use notation::uhp::GameString;
 use shared::game::Game;
 use shared::game::hive::{GameType, Hive, HiveRules, Position};
-use shared::notation::uhp::GameString;
 
 use super::{Counted, Options};
-use crate::games::{ensure_absent, wrong_position};
+use crate::start::{ensure_absent, wrong_position};
 
 struct Start {
     hive: Hive,
@@ -46,9 +46,13 @@ impl Counted for Start {
 mod tests {
     use runtime::exit::UsageError;
 
-    use super::super::tests::{node_counts, options_from};
+    use super::super::tests::options_from;
     use super::*;
-    use crate::games::{GameName, StartOptions};
+    use crate::start::{GameName, StartOptions};
+
+    fn node_counts(options: &Options) -> Vec<String> {
+        super::super::tests::node_counts(&*open(options).unwrap(), options.depth)
+    }
 
     fn of(game_type: Option<GameType>, position: Option<&str>) -> Options {
         options_from(StartOptions { game: GameName::Hive, game_type, position: position.map(str::to_owned) })

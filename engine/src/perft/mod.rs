@@ -9,7 +9,7 @@ use std::time::Instant;
 use clap::ValueEnum;
 use shared::game::dama::Counting;
 
-use crate::games::StartOptions;
+use crate::start::StartOptions;
 
 /// Counts the ways to play on for 1, 2, ... plies, with the time that each count took.
 ///
@@ -53,15 +53,14 @@ pub trait Counted {
     fn count(&self, depth: u32) -> u64;
 }
 
-/// Prints a line a depth.
+/// Prints a line for each depth up to `depth_max`.
 ///
 /// # Errors
-/// [`runtime::exit::UsageError`] for a position that cannot be; else if nobody reads what is printed.
-pub fn run(options: &Options, out: &mut impl Write) -> anyhow::Result<()> {
-    let counted = options.start.game.counted(options)?;
+/// If the output is closed.
+pub fn run(counted: &dyn Counted, depth_max: u32, out: &mut impl Write) -> anyhow::Result<()> {
     writeln!(out, "{}", counted.heading())?;
     writeln!(out, "{:>5} {:>18} {:>10} {:>14}", "depth", "nodes", "seconds", "nodes/s")?;
-    for depth in 0..=options.depth {
+    for depth in 0..=depth_max {
         let started = Instant::now();
         let node_count = counted.count(depth);
         let seconds = started.elapsed().as_secs_f64();
@@ -75,12 +74,12 @@ pub fn run(options: &Options, out: &mut impl Write) -> anyhow::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::games::GameName;
+    use crate::start::GameName;
 
-    /// Counts with the options of a command line. Returns the numbers of nodes.
-    pub fn node_counts(options: &Options) -> Vec<String> {
+    /// Returns the numbers of nodes that are printed.
+    pub fn node_counts(counted: &dyn Counted, depth_max: u32) -> Vec<String> {
         let mut out = Vec::new();
-        run(options, &mut out).unwrap();
+        run(counted, depth_max, &mut out).unwrap();
         let text = String::from_utf8(out).unwrap();
         text.lines().skip(2).map(|line| line.split_whitespace().nth(1).unwrap().to_owned()).collect()
     }

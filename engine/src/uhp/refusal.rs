@@ -1,7 +1,7 @@
 //! Why a command is not carried out: one line that the protocol understands. Nothing has changed then.
 
+use notation::uhp::GameStringError;
 use shared::game::MoveError;
-use shared::notation::uhp::GameStringError;
 
 use crate::options::{OptionError, OptionProblem};
 use runtime::lines::LineError;

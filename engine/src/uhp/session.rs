@@ -2,12 +2,13 @@
 
 use std::time::{Duration, Instant};
 
+use notation::uhp::{GameString, format_game};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use runtime::logging;
+use shared::game::hive::text::format_move;
 use shared::game::hive::{Hive, HiveRules, Move, Position};
 use shared::game::{Game, MoveError};
-use shared::notation::uhp::{GameString, format_game, format_move};
 use shared::search::{ParallelSearch, Proof, SearchPreset};
 
 use super::command::{Command, Limit, USAGES};

@@ -2,10 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use notation::dama::pdn;
 use serde::Deserialize;
+use shared::game::dama::fen;
+use shared::game::dama::text::{find_move, format_move, format_route};
 use shared::game::dama::{Dama, Move, Position, Square};
 use shared::game::{Game, Outcome, Side};
-use shared::notation::dama::{fen, find_move, format_move, format_route, pdn};
 
 use super::{Checked, check_lines, expect};
 

@@ -4,10 +4,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use notation::uhp::{GameState, GameString};
 use serde::Deserialize;
 use shared::game::Game;
 use shared::game::hive::{Cell, GameType, Hive, HiveRules, Position};
-use shared::notation::uhp::{GameState, GameString};
 
 use super::{Checked, check_lines, expect};
 

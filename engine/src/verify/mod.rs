@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 use anyhow::Context;
 
-use crate::games::GameName;
+use crate::start::GameName;
 
 const FORMATS: &str = "\
 Hive: each line is a JSON object with the kind of game in \"gametype\" and one of these sets of facts:
@@ -39,24 +39,27 @@ since the last capture or move of a man in \"quiet\" (0 if missing), and some of
 pub struct Options {
     /// The game.
     #[arg(long, value_enum)]
-    game: GameName,
+    pub game: GameName,
     /// Files of facts.
     #[arg(required = true, value_name = "FILE")]
-    files: Vec<PathBuf>,
+    pub files: Vec<PathBuf>,
 }
 
 /// Whether one fact agrees with the rules; if not, its line in the file and the difference.
 pub type Checked = Result<(), (usize, String)>;
 
+/// Checks the facts of a file about one game.
+pub type CheckFacts = fn(&str) -> Vec<Checked>;
+
 /// Checks all facts of all files.
 ///
 /// # Errors
 /// If a fact failed, a file cannot be read or has none, or nobody reads what is printed.
-pub fn run(options: &Options, out: &mut impl Write) -> anyhow::Result<()> {
+pub fn run(files: &[PathBuf], check_facts: CheckFacts, out: &mut impl Write) -> anyhow::Result<()> {
     let (mut passed_count, mut failed_count) = (0_u64, 0_u64);
-    for file in &options.files {
+    for file in files {
         let text = std::fs::read_to_string(file).with_context(|| format!("read {}", file.display()))?;
-        let facts = options.game.check_facts(&text);
+        let facts = check_facts(&text);
         anyhow::ensure!(
             !facts.is_empty(),
             "{}: no facts in it; `alveare verify --help` shows what they look like",
@@ -94,25 +97,24 @@ mod tests {
     #[test]
     fn a_file_without_facts_is_no_proof() {
         let file = tempfile::NamedTempFile::new().unwrap();
-        let options = Options { game: GameName::Hive, files: vec![file.path().to_owned()] };
-        let error = run(&options, &mut Vec::new()).unwrap_err().to_string();
+        let error = run(&[file.path().to_owned()], hive::check_facts, &mut Vec::new()).unwrap_err().to_string();
         assert!(error.contains(": no facts in it"), "{error}");
     }
 
     #[test]
     fn files_are_counted_and_shown() {
         let facts = r#""gametype":"Base","game":"Base;NotStarted;White[1]""#;
-        let hive = format!("{{{facts},\"n_legal\":[4]}}\n\n{{\"id\":\"bad\",{facts},\"n_legal\":[3]}}\n");
-        let dama = "{\"fen\":\"W:W21:B\",\"results\":2}\n\n{\"id\":\"bad\",\"fen\":\"W:W21:B\",\"results\":3}\n";
-        for (game, text, difference) in [
-            (GameName::Hive, &hive[..], "after 0 plies: 4 legal moves, expected 3"),
-            (GameName::Dama, dama, "number of results: 2, expected 3"),
-        ] {
+        let of_hive = format!("{{{facts},\"n_legal\":[4]}}\n\n{{\"id\":\"bad\",{facts},\"n_legal\":[3]}}\n");
+        let of_dama = "{\"fen\":\"W:W21:B\",\"results\":2}\n\n{\"id\":\"bad\",\"fen\":\"W:W21:B\",\"results\":3}\n";
+        let checks: [(CheckFacts, _, _); 2] = [
+            (hive::check_facts, &of_hive[..], "after 0 plies: 4 legal moves, expected 3"),
+            (dama::check_facts, of_dama, "number of results: 2, expected 3"),
+        ];
+        for (check_facts, text, difference) in checks {
             let file = tempfile::NamedTempFile::new().unwrap();
             std::fs::write(&file, text).unwrap();
             let mut out = Vec::new();
-            let options = Options { game, files: vec![file.path().to_owned()] };
-            let error = run(&options, &mut out).unwrap_err();
+            let error = run(&[file.path().to_owned()], check_facts, &mut out).unwrap_err();
             assert_eq!(error.to_string(), "1 facts differ from the rules");
             let shown = String::from_utf8(out).unwrap();
             assert!(shown.ends_with(&format!(":3: bad: {difference}\n1 passed, 1 failed\n")), "{shown}");

@@ -4,8 +4,8 @@
 //! Fuzz targets (`fuzz/fuzz_targets`) and this crate's test of the committed inputs (`fuzz/corpus`) call the same checks.
 
 mod files;
+mod game_files;
 mod messages;
-mod notation;
 mod positions;
 #[cfg(feature = "torch")]
 mod torch;
@@ -25,12 +25,12 @@ const fn named(name: &'static str, check: fn(&[u8])) -> DecoderCheck {
 
 /// All checks of this build.
 pub const CHECKS: &[DecoderCheck] = &[
-    named("boardspace", notation::boardspace),
+    named("boardspace", game_files::boardspace),
     named("data_set", files::data_set),
     named("evaluations", messages::evaluations),
-    named("fen", notation::fen),
+    named("fen", game_files::fen),
     named("game_spec", messages::game_spec),
-    named("hub_position", notation::hub_position),
+    named("hub_position", game_files::hub_position),
     #[cfg(feature = "torch")]
     named("learner_settings", torch::learner_settings),
     named("leaf_batch", messages::leaf_batch),
@@ -38,13 +38,13 @@ pub const CHECKS: &[DecoderCheck] = &[
     named("network_file", torch::network_file),
     named("packed_dama", positions::packed_dama),
     named("packed_hive", positions::packed_hive),
-    named("pdn", notation::pdn),
+    named("pdn", game_files::pdn),
     named("ply", messages::ply),
     named("policy_target", messages::policy_target),
     named("record_dama", positions::record_dama),
     named("record_hive", positions::record_hive),
     named("search_settings", messages::search_settings),
-    named("uhp", notation::uhp),
+    named("uhp", game_files::uhp),
     named("worker_settings", files::worker_settings),
 ];
 

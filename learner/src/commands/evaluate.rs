@@ -12,7 +12,7 @@ use runtime::{exit, logging};
 use samples::human_games::{HumanSampleSets, ReadSettings, SetSettings, encoding_of, make_sets, read_games};
 use samples::split::Split;
 use serde::Serialize;
-use shared::encoding::NetworkGame;
+use shared::catalog::NetworkGame;
 use shared::game::hive::{GameType, Hive};
 use tokio_util::sync::CancellationToken;
 

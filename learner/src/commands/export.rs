@@ -7,8 +7,8 @@ use learner::store::GameKind;
 use runtime::exit::UsageError;
 use runtime::{exit, logging};
 use samples::dataset::{DataSetGame, DataSetWriter};
+use shared::catalog::GameFormat;
 use shared::encoding::Encoding;
-use shared::game::catalog::GameFormat;
 
 use super::game_file::GameFile;
 use super::game_sources::{DataGame, GameSource, SourceArgs, VisitGames};

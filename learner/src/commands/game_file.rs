@@ -2,13 +2,13 @@
 
 use std::path::Path;
 
+use notation::dama::pdn::{self, PdnGame};
+use notation::uhp::{GameState, join_game};
 use samples::part_file::{PartFile, PartFileError};
+use shared::catalog::GameFormat;
 use shared::game::Game;
-use shared::game::catalog::GameFormat;
 use shared::game::dama::{Dama, DamaRules};
 use shared::game::hive::GameType;
-use shared::notation::dama::pdn::{self, PdnGame};
-use shared::notation::uhp::{GameState, join_game};
 
 use super::game_sources::DataGame;
 

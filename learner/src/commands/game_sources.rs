@@ -5,17 +5,17 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use learner::store::{DATABASE_FILE, GameKind, Reader, StoreError, StoredGame};
+use notation::PlayedGame;
 use rayon::prelude::*;
 use runtime::exit::UsageError;
 use runtime::logging;
 use samples::dataset::{DataSet, DataSetGame, identity_of, is_data_set};
 use samples::human_games::{ReadSettings, check_paths, read_games, samples_of};
+use shared::catalog::{GameSpec, GameVisitor};
 use shared::encoding::Encoding;
 use shared::encoding::hive::HiveEncoding;
 use shared::game::Outcome;
-use shared::game::catalog::{GameSpec, GameVisitor};
 use shared::ids::GameId;
-use shared::notation::PlayedGame;
 use shared::record::{ReplayError, Sample, replay};
 
 use super::dropped_games::print_dropped;

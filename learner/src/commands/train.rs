@@ -9,8 +9,8 @@ use learner::supervised::{SupervisedTraining, TrainingFolder, TrainingPlan, Trai
 use rayon::prelude::*;
 use samples::dataset::{DataSet, identity_of};
 use samples::split::{SampleSets, Split};
+use shared::catalog::GameVisitor;
 use shared::encoding::Encoding;
-use shared::game::catalog::GameVisitor;
 use tracing::{info, warn};
 
 use super::supervised_args::{StartedTraining, SupervisedArgs};

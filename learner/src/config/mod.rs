@@ -14,7 +14,7 @@ use net::NetworkSettings;
 use runtime::layers::{self, ConfigError, Loaded, Sources};
 use runtime::logging::LogSettings;
 use serde::{Deserialize, Serialize};
-use shared::game::catalog::GameSpec;
+use shared::catalog::GameSpec;
 use shared::setting::{SettingError, check_that};
 
 pub use learning::{LearningRates, ReplayConfig, TrainingConfig, ValueTargetKind};

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use shared::game::catalog::GameSpec;
+use shared::catalog::GameSpec;
 
 use super::{
     AlarmConfig, GateConfig, LearnerSettings, LearningRates, PipelineMode, ReplayConfig, SelfPlayConfig, TrainingConfig,

@@ -1,9 +1,9 @@
 //! Sections about games: `[self_play]`, `[gate]`, `[alarms]`.
 
 use serde::{Deserialize, Serialize};
+use shared::catalog::{GameSpec, GameVisitor};
 use shared::encoding::Encoding;
 use shared::game::Game;
-use shared::game::catalog::{GameSpec, GameVisitor};
 use shared::gate::GateSettings;
 use shared::search::SearchSettings;
 use shared::setting::{SettingError, check_range, check_that};

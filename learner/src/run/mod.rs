@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 
 use net::{NetError, NetworkSpec};
 use runtime::auth::Token;
+use shared::catalog::{GameSpec, GameVisitor};
 use shared::encoding::Encoding;
-use shared::game::catalog::{GameSpec, GameVisitor};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 use tracing::{info, warn};

@@ -3,10 +3,10 @@
 use std::path::Path;
 
 use samples::dataset::{DataSetGame, DataSetWriter};
+use shared::catalog::GameSpec;
 use shared::encoding::dama::{DamaEncoding, PolicyCoding};
 use shared::encoding::tictactoe::TicTacToeEncoding;
 use shared::encoding::{Encoding, Mv};
-use shared::game::catalog::GameSpec;
 use shared::game::dama::DamaRules;
 use shared::game::{Game, Value};
 use shared::record::{GameRecord, PlyRecord, PolicyTarget, replay};

@@ -1,8 +1,9 @@
 //! What the benchmarks of networks share: the network first described for draughts, and positions for it.
 
 use net::{Architecture, NetworkSettings, NetworkSpec, PolicyHead, Trunk};
+use shared::catalog::NetworkGame;
 use shared::encoding::dama::{DamaEncoding, PolicyCoding};
-use shared::encoding::{Encoding, NetworkGame, NetworkInput, TrainingBatch};
+use shared::encoding::{Encoding, NetworkInput, TrainingBatch};
 use shared::game::Game;
 
 /// Returns the network first described for draughts: 4 convolutions of 64.

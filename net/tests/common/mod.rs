@@ -4,8 +4,8 @@
 use net::{Architecture, NetworkSettings, NetworkShape, NetworkSpec, PolicyHead, Trunk};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
+use shared::catalog::GameSpec;
 use shared::encoding::{MoveCells, Neighbourhood, NetworkInput, PlaneShape, TrainingBatch};
-use shared::game::catalog::GameSpec;
 
 /// The kinds of network there are.
 pub const KINDS: [Kind; 7] = [

@@ -2,7 +2,7 @@
 
 use serde_json::Error as JsonError;
 use shared::DOMAIN_VERSION;
-use shared::game::catalog::GameSpec;
+use shared::catalog::GameSpec;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::{DataSetCounts, take};

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
 use std::path::Path;
 
-use shared::game::catalog::GameSpec;
+use shared::catalog::GameSpec;
 
 use super::block::{BlockError, HEAD_BYTES, Head, MAGIC};
 use super::header::{FIXED_BYTES, Header, HeaderError};

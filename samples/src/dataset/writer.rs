@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use shared::game::catalog::GameSpec;
+use shared::catalog::GameSpec;
 
 use super::block::{Head, PAYLOAD_BYTES_MAX, TooLarge, write_game};
 use super::header::Header;

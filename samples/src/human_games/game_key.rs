@@ -1,10 +1,10 @@
 //! The key by which games are split: equal for games with the same moves, rotated and mirrored ones included.
 
+use notation::PlayedGame;
 use shared::encoding::Symmetry;
 use shared::encoding::{Encoding, hive::HiveEncoding};
 use shared::game::Game;
 use shared::game::hive::{Move, Piece};
-use shared::notation::PlayedGame;
 use shared::seed::mix_seed;
 
 /// Returns a number that is equal for games with the same moves, however their pieces are numbered, and whether they

@@ -1,11 +1,12 @@
 //! The samples of a human game: in each position the move that was played, and how the game ended.
 
+use notation::PlayedGame;
+use shared::catalog::GameSpec;
 use shared::encoding::Encoding;
 use shared::encoding::hive::HiveEncoding;
-use shared::game::catalog::GameSpec;
+use shared::game::hive::text::lowest_in_hand;
 use shared::game::hive::{Hive, HiveRules};
 use shared::game::{Game, Outcome};
-use shared::notation::{PlayedGame, uhp};
 use shared::record::{PolicyTarget, Sample};
 
 /// The samples of one game.
@@ -48,7 +49,7 @@ pub fn samples_of(encoding: &HiveEncoding, game: &PlayedGame, outcome: Outcome) 
         legal.clear();
         indices.clear();
         hive.legal_moves(&position, &mut legal);
-        let listed = uhp::lowest_in_hand(&position, mv);
+        let listed = lowest_in_hand(&position, mv);
         if legal.contains(&listed) {
             encoding.policy_indices(&position, &[listed], &mut indices);
         }

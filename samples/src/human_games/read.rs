@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 use std::{fmt, io};
 
+use notation::{PlayedGame, ReadOptions, boardspace, games};
 use rayon::prelude::*;
 use rayon::{ThreadPoolBuildError, ThreadPoolBuilder};
-use shared::notation::{PlayedGame, ReadOptions, boardspace, games};
 
 use super::texts::{Text, list_files, visit_texts};
 

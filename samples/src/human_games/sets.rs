@@ -1,11 +1,11 @@
 //! The samples of many games: those to learn from, and those held out.
 
+use notation::PlayedGame;
 use rayon::prelude::*;
 use serde::Serialize;
 use shared::encoding::Encoding;
 use shared::encoding::hive::HiveEncoding;
 use shared::game::Outcome;
-use shared::notation::PlayedGame;
 use shared::record::ValueTarget;
 
 use super::{GameSamples, game_key, samples_of};

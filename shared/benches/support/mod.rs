@@ -1,6 +1,9 @@
-//! What the benchmarks of the search share: several threads on one tree.
+//! What the benchmarks share: several threads on one tree, and positions of recorded games.
 
-use shared::game::Heuristic;
+#![allow(dead_code, reason = "each benchmark uses its part")]
+
+use shared::game::hive::{GameType, Hive, Position};
+use shared::game::{Game, Heuristic};
 use shared::search::{ParallelSearch, SearchPreset, simulate};
 
 /// Searches a position from nothing with several threads.
@@ -28,4 +31,21 @@ pub fn search_in_parallel<G: Heuristic>(
     });
     assert_eq!((search.simulation_count(), search.awaited_count()), (simulation_count, 0));
     search
+}
+
+/// Returns type and moves of a game of Hive that is written `TYPE;STATE;TURN;MOVE;...`.
+pub fn hive_game(text: &str) -> (GameType, Vec<&str>) {
+    let mut parts = text.split(';');
+    let game_type = parts.next().and_then(|part| part.parse().ok()).expect("a game type");
+    (game_type, parts.skip(2).collect())
+}
+
+/// Returns the position after the moves; `None` if one of them is not legal.
+pub fn replay(hive: &Hive, texts: &[&str]) -> Option<Position> {
+    let mut position = hive.initial_position();
+    for text in texts {
+        let mv = hive.parse_move(&position, text).ok()?;
+        hive.play(&mut position, mv);
+    }
+    Some(position)
 }

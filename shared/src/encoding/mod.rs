@@ -6,13 +6,11 @@
 pub mod dama;
 pub mod hive;
 mod input;
-mod network_game;
 pub mod tictactoe;
 
 use crate::game::{Game, Heuristic};
 
 pub use input::{NetworkInput, TrainingBatch};
-pub use network_game::NetworkGame;
 
 /// Shape of the input planes of one position: C x H x W.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

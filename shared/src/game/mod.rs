@@ -1,10 +1,8 @@
 //! The rules of a board game as the search, the learner and the actors see them.
 //!
 //! One contract, [`Game`], and the vocabulary every game shares: [`Side`], [`Outcome`], [`Value`].
-//! Which games exist is told in [`catalog`] alone.
+//! Which games exist is told in [`crate::catalog`] alone.
 
-pub mod catalog;
-pub mod conformance;
 pub mod dama;
 mod heuristic;
 pub mod hive;
@@ -24,7 +22,7 @@ pub const MOVE_TEXT_BYTES_MAX: usize = 64;
 
 /// The rules of one board game. Pure: no clock, no I/O, no hidden randomness.
 ///
-/// Laws, checked by [`conformance::check_game`] for every game:
+/// Laws, checked by [`crate::conformance::check_game`] for every game:
 /// - a position without an outcome has at least one legal move;
 /// - equal positions give equal moves in equal order;
 /// - a move is told from every other by its [`MoveNumber`];

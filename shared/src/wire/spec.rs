@@ -3,8 +3,8 @@
 use proto::game_spec::Game;
 
 use super::WireError;
+use crate::catalog::GameSpec;
 use crate::encoding::dama::PolicyCoding;
-use crate::game::catalog::GameSpec;
 use crate::game::dama::DamaRules;
 use crate::game::hive::{GameTypeError, HiveRules};
 

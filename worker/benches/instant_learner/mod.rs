@@ -12,7 +12,7 @@ use proto::{
     PlyStatus, RenewLeasesReply, RenewLeasesRequest, ReportPliesReply, ReportPliesRequest,
 };
 use runtime::limits::{self, MESSAGE_BYTES_MAX};
-use shared::game::catalog::GameSpec;
+use shared::catalog::GameSpec;
 use shared::game::hive::HiveRules;
 use shared::ids::{Generation, NetworkId};
 use shared::search::SearchSettings;

@@ -58,7 +58,7 @@ impl Sink for Gain<'_> {
 mod tests {
     use super::*;
     use crate::game::Game;
-    use crate::notation::dama::fen;
+    use crate::game::dama::fen;
 
     fn value(text: &str) -> f32 {
         Dama::default().heuristic_value(&mut fen::read(text).expect("a position")).get()

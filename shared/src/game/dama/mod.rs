@@ -1,9 +1,10 @@
 //! Italian draughts (Dama Italiana): 32 squares, short kings, four priorities of capturing.
 //!
-//! The rules are told in `docs/dama-rules.md`. How moves, positions and games are written: `notation::dama`.
+//! The rules are told in `docs/dama-rules.md`. Moves and positions as text: [`text`], [`fen`].
 
 mod board;
 mod endgame;
+pub mod fen;
 mod heuristic;
 mod moves;
 mod mv;
@@ -12,9 +13,9 @@ mod position;
 mod rules;
 mod square;
 mod tables;
+pub mod text;
 
 use super::{Game, MoveError, Outcome, Side, StartError};
-use crate::notation::dama;
 use crate::seed::mix_seed;
 use moves::{Results, Routes, choose_move, find_moves, has_move};
 use tables::TABLES;
@@ -104,11 +105,11 @@ impl Game for Dama {
 
     fn random_endgame(&self, seed: u64) -> Option<String> {
         let (board, side) = endgame::random_endgame(seed);
-        Some(dama::fen::write(&board, side))
+        Some(fen::write(&board, side))
     }
 
     fn parse_start(&self, text: &str) -> Result<Position, StartError> {
-        let position = dama::fen::read(text).map_err(|error| StartError::new(text, error.to_string()))?;
+        let position = fen::read(text).map_err(|error| StartError::new(text, error.to_string()))?;
         match self.outcome(&position) {
             None => Ok(position),
             Some(_) => Err(StartError::new(text, "the game is over there")),
@@ -156,10 +157,10 @@ impl Game for Dama {
     }
 
     fn format_move(&self, position: &Position, mv: Move) -> String {
-        dama::format_move(self, position, mv)
+        text::format_move(self, position, mv)
     }
 
     fn parse_move(&self, position: &Position, text: &str) -> Result<Move, MoveError> {
-        dama::parse_move(self, position, text)
+        text::parse_move(self, position, text)
     }
 }

@@ -38,19 +38,21 @@ impl Hive {
 mod tests {
     use super::*;
     use crate::game::Game;
-    use crate::notation::uhp::GameString;
 
-    fn position(text: &str) -> (Hive, Position) {
-        let game: GameString = text.parse().expect("a game string");
+    fn position(moves: &str) -> (Hive, Position) {
         let hive = Hive::default();
-        let (position, _) = game.replay(&hive).expect("a legal game");
+        let mut position = hive.initial_position();
+        for text in moves.split(';') {
+            let mv = hive.parse_move(&position, text).expect("a legal move");
+            hive.play(&mut position, mv);
+        }
         (hive, position)
     }
 
     #[test]
     fn a_surrounded_queen_is_bad_for_her_side() {
         // Black's queen has three neighbours, White's one; Black is to move.
-        let text = "Base+MLP;InProgress;Black[4];wS1;bS1 wS1-;wQ -wS1;bQ bS1-;wA1 -wQ;bA1 bQ-;wA1 bQ/";
+        let text = "wS1;bS1 wS1-;wQ -wS1;bQ bS1-;wA1 -wQ;bA1 bQ-;wA1 bQ/";
         let (hive, mut after) = position(text);
         let before = hive.hash(&after);
         let for_black = hive.heuristic_value(&mut after).get();

@@ -1,6 +1,6 @@
 //! Hive with the Mosquito, Ladybug and Pillbug expansions.
 //!
-//! Rules where sources differ are settled in `docs/hive-rules.md`. How moves and games are written: `notation::uhp`.
+//! Rules where sources differ are settled in `docs/hive-rules.md`. Moves as text: [`text`].
 
 mod cell;
 mod cell_set;
@@ -15,17 +15,17 @@ mod rebuild;
 mod rules;
 mod slides;
 mod tables;
+pub mod text;
 mod window;
 
 use super::{Game, MoveError, Outcome, Side};
-use crate::notation::uhp;
 use crate::seed::mix_seed;
 use moves::{Count, Generator};
 
 pub use cell::{Cell, Direction};
 pub use cell_set::CellSet;
 pub use mv::Move;
-pub use piece::{Piece, PieceKind};
+pub use piece::{Piece, PieceError, PieceKind};
 pub use position::Position;
 pub use rebuild::RebuildError;
 pub use rules::{GameType, GameTypeError, HiveRules};
@@ -166,10 +166,10 @@ impl Game for Hive {
     }
 
     fn format_move(&self, position: &Position, mv: Move) -> String {
-        uhp::format_move(position, mv)
+        text::format_move(position, mv)
     }
 
     fn parse_move(&self, position: &Position, text: &str) -> Result<Move, MoveError> {
-        uhp::parse_move(self, position, text)
+        text::parse_move(self, position, text)
     }
 }

@@ -163,28 +163,53 @@ impl fmt::Display for Piece {
     }
 }
 
+/// Why a text is not the name of a piece.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum PieceError {
+    /// The first letter names no side.
+    #[error("piece {0:?} does not start with w or b")]
+    Side(String),
+    /// There is no second letter.
+    #[error("piece {0:?} has no kind")]
+    NoKind(String),
+    /// The second letter names no kind.
+    #[error("piece {text:?}: no kind {letter:?}")]
+    Kind {
+        /// What was read.
+        text: String,
+        /// Its second letter.
+        letter: char,
+    },
+    /// The rest is not a number.
+    #[error("piece {0:?} has no number")]
+    Number(String),
+    /// The side has fewer pieces of the kind.
+    #[error("there is no piece {0:?}")]
+    Unknown(String),
+}
+
 impl FromStr for Piece {
-    type Err = String;
+    type Err = PieceError;
 
     /// Reads a UHP name; a 1 behind a piece that is alone of its kind is taken.
-    fn from_str(text: &str) -> Result<Self, String> {
+    fn from_str(text: &str) -> Result<Self, PieceError> {
         let mut letters = text.chars();
         let side = match letters.next() {
             Some('w') => Side::White,
             Some('b') => Side::Black,
-            _ => return Err(format!("piece {text:?} does not start with w or b")),
+            _ => return Err(PieceError::Side(text.to_owned())),
         };
-        let letter = letters.next().ok_or_else(|| format!("piece {text:?} has no kind"))?;
+        let letter = letters.next().ok_or_else(|| PieceError::NoKind(text.to_owned()))?;
         let kind = PieceKind::ALL.into_iter().find(|kind| kind.letter() == letter);
-        let kind = kind.ok_or_else(|| format!("piece {text:?}: no kind {letter:?}"))?;
+        let kind = kind.ok_or_else(|| PieceError::Kind { text: text.to_owned(), letter })?;
         let number = match letters.as_str() {
             "" if kind.count() == 1 => 1,
             // Rust's own parser would take a sign.
             digits if digits.bytes().all(|byte| byte.is_ascii_digit()) => {
-                digits.parse().map_err(|_| format!("piece {text:?} has no number"))?
+                digits.parse().map_err(|_| PieceError::Number(text.to_owned()))?
             }
-            _ => return Err(format!("piece {text:?} has no number")),
+            _ => return Err(PieceError::Number(text.to_owned())),
         };
-        Self::new(side, kind, number).ok_or_else(|| format!("there is no piece {text:?}"))
+        Self::new(side, kind, number).ok_or_else(|| PieceError::Unknown(text.to_owned()))
     }
 }

@@ -1,14 +1,7 @@
-//! How moves, positions and games of Italian draughts are written.
-//!
-//! Here are moves: `22-18` is a step, `31x8` a capture. Where start and end do not name one capture, all squares
+//! Moves of Italian draughts as text: `22-18` is a step, `31x8` a capture. Where start and end do not name one capture, all squares
 //! visited are written: `3x12x19x26`.
 
-pub mod fen;
-pub mod hub;
-pub mod hub_line;
-pub mod pdn;
-
-use crate::game::dama::{Dama, Move, Position, Route, Square};
+use super::{Dama, Move, Position, Route, Square};
 use crate::game::{Game, MOVE_TEXT_BYTES_MAX, MoveError};
 
 /// Returns a legal move as people write it.
@@ -24,7 +17,7 @@ pub fn format_move(game: &Dama, position: &Position, mv: Move) -> String {
         return format!("{source}x{target}");
     }
     let route = routes.iter().find(|route| route.mv == mv);
-    route.map_or_else(|| hub::format_move(mv), format_route)
+    route.map_or_else(|| format_with_captured(mv), format_route)
 }
 
 /// Returns a capture with all squares visited.
@@ -32,6 +25,17 @@ pub fn format_move(game: &Dama, position: &Position, mv: Move) -> String {
 pub fn format_route(route: &Route) -> String {
     let squares: Vec<String> = route.squares.iter().map(Square::to_string).collect();
     squares.join("x")
+}
+
+/// Returns a move, a capture with the pieces taken by rising square: `31x8x12x20x28`, as in the hub protocol.
+#[must_use]
+pub fn format_with_captured(mv: Move) -> String {
+    let sign = if mv.is_capture() { 'x' } else { '-' };
+    let mut text = format!("{}{sign}{}", mv.source(), mv.target());
+    for square in Square::of_set(mv.captured()) {
+        text += &format!("x{square}");
+    }
+    text
 }
 
 /// Reads a move that is legal in `position`: `22-18`, `31x8`, with all squares visited `31x24x15x8`, or as the hub
@@ -51,15 +55,30 @@ pub fn parse_move(game: &Dama, position: &Position, text: &str) -> Result<Move, 
 /// # Errors
 /// [`MoveError`] if the text is not one legal move. Never panics.
 pub fn find_move(game: &Dama, position: &Position, text: &str) -> Result<Move, MoveError> {
-    let unreadable = |reason: String| MoveError::Unreadable { text: shown(text), reason };
+    let unreadable = |error: UnreadableMove| MoveError::Unreadable { text: shown(text), reason: error.to_string() };
     let written = Written::read(text).map_err(unreadable)?;
     let mut found = written.find(game, position);
     found.dedup();
     match found[..] {
         [mv] => Ok(mv),
         [] => Err(MoveError::Illegal { text: shown(text), ply: position.ply() }),
-        _ => Err(unreadable("several captures start and end so; write every square visited".to_owned())),
+        _ => Err(unreadable(UnreadableMove::Ambiguous)),
     }
+}
+
+/// Why a text cannot be read as a move.
+#[derive(Debug, thiserror::Error)]
+enum UnreadableMove {
+    #[error("too long for a move")]
+    TooLong,
+    #[error("a move is written like 22-18 or 31x24, with squares 1 to 32")]
+    NoSquares,
+    #[error("a move names two squares")]
+    OneSquare,
+    #[error("a step names two squares")]
+    LongStep,
+    #[error("several captures start and end so; write every square visited")]
+    Ambiguous,
 }
 
 /// Squares as they stand in a text, and what is between them.
@@ -69,18 +88,18 @@ struct Written {
 }
 
 impl Written {
-    fn read(text: &str) -> Result<Self, String> {
+    fn read(text: &str) -> Result<Self, UnreadableMove> {
         let text = text.trim();
         if text.len() > MOVE_TEXT_BYTES_MAX {
-            return Err("too long for a move".to_owned());
+            return Err(UnreadableMove::TooLong);
         }
         let is_capture = text.contains(['x', 'X', ':', '*']);
         let separators: &[char] = if is_capture { &['x', 'X', ':', '*'] } else { &['-'] };
         let squares: Option<Vec<Square>> = text.split(separators).map(read_square).collect();
-        let squares = squares.ok_or("a move is written like 22-18 or 31x24, with squares 1 to 32")?;
+        let squares = squares.ok_or(UnreadableMove::NoSquares)?;
         match squares.len() {
-            0 | 1 => Err("a move names two squares".to_owned()),
-            3.. if !is_capture => Err("a step names two squares".to_owned()),
+            0 | 1 => Err(UnreadableMove::OneSquare),
+            3.. if !is_capture => Err(UnreadableMove::LongStep),
             _ => Ok(Self { is_capture, squares }),
         }
     }
@@ -114,7 +133,7 @@ fn is_set(squares: &[Square], set: u32) -> bool {
 }
 
 /// Reads the number of a square, without a sign.
-fn read_square(text: &str) -> Option<Square> {
+pub(super) fn read_square(text: &str) -> Option<Square> {
     let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     if is_number { Square::new(text.parse().ok()?) } else { None }
 }

@@ -1,10 +1,12 @@
 //! Properties of the notation of Italian draughts: round trips in random play, and rubbish that is refused.
 
+use notation::dama::hub;
+use notation::dama::pdn::{self, PdnError, PdnGame};
 use proptest::prelude::*;
+use shared::game::dama::fen;
+use shared::game::dama::text::{format_move, format_route, format_with_captured, parse_move};
 use shared::game::dama::{Dama, Move, Position};
 use shared::game::{Game, MOVE_TEXT_BYTES_MAX, MoveError, Outcome, Side};
-use shared::notation::dama::pdn::{self, PdnError, PdnGame};
-use shared::notation::dama::{fen, format_move, format_route, hub, parse_move};
 
 /// Plays a random game. Returns its positions and moves.
 fn play(seed: u64) -> (Vec<Position>, Vec<Move>) {
@@ -36,7 +38,7 @@ proptest! {
     fn what_is_written_is_read(seed: u64) {
         let (dama, (positions, moves)) = (Dama::default(), play(seed));
         for (position, mv) in positions.iter().zip(&moves) {
-            let texts = [format_move(&dama, position, *mv), hub::format_move(*mv)];
+            let texts = [format_move(&dama, position, *mv), format_with_captured(*mv)];
             for text in &texts {
                 prop_assert_eq!(parse_move(&dama, position, text), Ok(*mv), "{}", text);
             }

@@ -1,10 +1,10 @@
-//! Positions and moves as the hub protocol for draughts programs has them.
+//! Positions as in the hub protocol for draughts programs. Moves: `shared::game::dama::text`.
 //!
 //! A position is the side to move and a letter a square: `w`, `b`, `W`, `B` or `e`. A capture is its start, its end
 //! and the squares of the pieces taken: `31x8x12x20x28`.
 
-use crate::game::Side;
-use crate::game::dama::{Board, BoardError, Move, Position, Square};
+use shared::game::Side;
+use shared::game::dama::{Board, BoardError, Position, Square};
 
 /// Why a text is not a position.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -60,15 +60,4 @@ pub fn read(text: &str) -> Result<Position, HubError> {
         }
     }
     Ok(Position::new(Board::new(white, black, kings)?, side, 0))
-}
-
-/// Returns a move: a capture with the pieces taken, by rising square.
-#[must_use]
-pub fn format_move(mv: Move) -> String {
-    let sign = if mv.is_capture() { 'x' } else { '-' };
-    let mut text = format!("{}{sign}{}", mv.source(), mv.target());
-    for square in Square::of_set(mv.captured()) {
-        text += &format!("x{square}");
-    }
-    text
 }

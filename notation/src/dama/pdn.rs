@@ -4,9 +4,10 @@
 
 mod tokens;
 
-use super::fen::{self, FenError};
-use crate::game::dama::{Dama, Move, Position};
-use crate::game::{Game, MoveError, Outcome, Side};
+use shared::game::dama::fen::{self, FenError};
+use shared::game::dama::text::{find_move, format_move};
+use shared::game::dama::{Dama, Move, Position};
+use shared::game::{Game, MoveError, Outcome, Side};
 use tokens::{Token, Tokens};
 
 /// The number of Italian draughts among the game types of PDN.
@@ -136,7 +137,7 @@ impl Record {
         let mut position = start.clone();
         let mut played = Vec::with_capacity(moves.len());
         for (line, text) in moves {
-            let mv = super::find_move(&game, &position, &text)
+            let mv = find_move(&game, &position, &text)
                 .map_err(|error| PdnError { line, reason: PdnReason::Move(error) })?;
             game.play(&mut position, mv);
             played.push(mv);
@@ -170,7 +171,7 @@ pub fn write(game: &PdnGame) -> String {
             Side::Black if index == 0 => lines.add(&format!("{number}...")),
             Side::Black => {}
         }
-        lines.add(&super::format_move(&dama, &position, *mv));
+        lines.add(&format_move(&dama, &position, *mv));
         dama.play(&mut position, *mv);
     }
     lines.add(result);

@@ -3,11 +3,11 @@
 //! Bar: all 5,167 games in 20 s on one core.
 
 use divan::Bencher;
+use notation::{ReadOptions, games};
 use shared::encoding::Encoding;
 use shared::encoding::hive::HiveEncoding;
 use shared::game::Game;
 use shared::game::hive::{Hive, HiveRules};
-use shared::notation::{ReadOptions, games};
 
 fn main() {
     divan::main();

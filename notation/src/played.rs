@@ -6,8 +6,9 @@
 use std::fmt;
 
 use super::uhp::{self, GameState, GameStringError};
-use crate::game::hive::{Cell, GameType, Hive, HiveRules, Move, PieceKind, Position};
-use crate::game::{Game, Outcome};
+use shared::game::hive::text::lowest_in_hand;
+use shared::game::hive::{Cell, GameType, Hive, HiveRules, Move, PieceKind, Position};
+use shared::game::{Game, Outcome};
 
 /// Most plies that a game may have; the longest known game of people has fewer than 400.
 pub const PLY_COUNT_MAX: u32 = 5_000;
@@ -234,7 +235,7 @@ impl Replay {
             return Err(ReadError::TooLong);
         }
         self.list_legal();
-        if !self.legal.contains(&uhp::lowest_in_hand(&self.position, mv)) {
+        if !self.legal.contains(&lowest_in_hand(&self.position, mv)) {
             return Err(ReadError::Illegal { ply, reason: self.why_illegal(mv) });
         }
         self.counter.play(&mut self.position, mv);

@@ -5,10 +5,10 @@ mod damage;
 use std::sync::LazyLock;
 
 use damage::damaged;
+use notation::{PlayedGame, ReadError, ReadOptions, boardspace};
 use proptest::prelude::*;
 use shared::game::hive::Hive;
 use shared::game::{Game, Outcome, Side};
-use shared::notation::{PlayedGame, ReadError, ReadOptions, boardspace};
 
 const STRICT: ReadOptions = ReadOptions { queen_first_allowed: false };
 const OLD: ReadOptions = ReadOptions { queen_first_allowed: true };

@@ -1,7 +1,7 @@
 //! How the client writes pieces and cells.
 
-use crate::game::Side;
-use crate::game::hive::{Piece, PieceKind};
+use shared::game::Side;
+use shared::game::hive::{Piece, PieceKind};
 
 /// The board is a torus of this many columns and rows.
 pub(super) const BOARD_SIDE: i32 = 26;

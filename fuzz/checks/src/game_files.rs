@@ -1,8 +1,9 @@
 //! Texts of other programs: what is read and written again is read alike.
 
-use shared::notation::dama::{fen, hub, pdn};
-use shared::notation::uhp::GameString;
-use shared::notation::{ReadOptions, games};
+use notation::dama::{hub, pdn};
+use notation::uhp::GameString;
+use notation::{ReadOptions, games};
+use shared::game::dama::fen;
 
 const OLD_GAMES: ReadOptions = ReadOptions { queen_first_allowed: true };
 
@@ -24,7 +25,7 @@ pub fn uhp(bytes: &[u8]) {
 /// A game of BoardSpace.
 pub fn boardspace(bytes: &[u8]) {
     let Some(text) = text(bytes) else { return };
-    let Ok(game) = shared::notation::boardspace::read(text, OLD_GAMES) else { return };
+    let Ok(game) = notation::boardspace::read(text, OLD_GAMES) else { return };
     assert_eq!(game.move_texts().len(), game.moves.len(), "a text for each move");
 }
 

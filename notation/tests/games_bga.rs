@@ -5,11 +5,11 @@ mod damage;
 use std::sync::LazyLock;
 
 use damage::damaged;
+use notation::games::{self, LineError};
+use notation::{Ending, PlayedGame, ReadError, ReadOptions, Remark};
 use proptest::prelude::*;
 use shared::game::hive::GameType;
 use shared::game::{Outcome, Side};
-use shared::notation::games::{self, LineError};
-use shared::notation::{Ending, PlayedGame, ReadError, ReadOptions, Remark};
 
 const STRICT: ReadOptions = ReadOptions { queen_first_allowed: false };
 const OLD: ReadOptions = ReadOptions { queen_first_allowed: true };

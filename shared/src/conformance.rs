@@ -6,8 +6,8 @@ use std::collections::HashMap;
 use rand::{Rng, RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
-use super::{Game, MOVE_TEXT_BYTES_MAX, MoveError, MoveNumber, Side};
 use crate::encoding::{Encoding, MoveCells, Mv, NetworkInput, PlaneShape, Pos, Symmetry};
+use crate::game::{Game, MOVE_TEXT_BYTES_MAX, MoveError, MoveNumber, Outcome, Side};
 
 /// Plies after which a random game is given up.
 const PLIES_MAX: u32 = 1000;
@@ -189,7 +189,7 @@ fn check_replay<G: Game>(game: &G, walk: &Walk<'_, G>, place: &Place) {
 #[derive(Debug, PartialEq)]
 struct Seen<M> {
     moves: Vec<M>,
-    outcome: Option<super::Outcome>,
+    outcome: Option<Outcome>,
     side: Side,
     ply: u32,
     hash: u64,

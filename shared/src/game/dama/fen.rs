@@ -1,7 +1,8 @@
 //! Positions as text, as in PDN: `W:W21,K7,30:BK3,12,14` is side to move, White's squares, Black's, `K` before kings.
 
+use super::text::read_square;
+use super::{Board, BoardError, Position, Square};
 use crate::game::Side;
-use crate::game::dama::{Board, BoardError, Position, Square};
 
 /// Why a text is not a position.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -99,7 +100,7 @@ impl Pieces {
             None => (false, item),
         };
         let (first, last) = squares.split_once('-').unwrap_or((squares, squares));
-        let (first, last) = (super::read_square(first).ok_or_else(error)?, super::read_square(last).ok_or_else(error)?);
+        let (first, last) = (read_square(first).ok_or_else(error)?, read_square(last).ok_or_else(error)?);
         let set = Square::of_set(u32::MAX).filter(|square| (first..=last).contains(square));
         for square in set {
             if self.squares & square.bit() != 0 {

@@ -2,11 +2,11 @@
 
 use std::fmt::Debug;
 
-use super::Encoding;
-use super::dama::{DamaEncoding, PolicyCoding};
-use super::hive::HiveEncoding;
+use super::GameSpec;
+use crate::encoding::Encoding;
+use crate::encoding::dama::{DamaEncoding, PolicyCoding};
+use crate::encoding::hive::HiveEncoding;
 use crate::game::Heuristic;
-use crate::game::catalog::GameSpec;
 use crate::game::dama::Dama;
 use crate::game::hive::Hive;
 

@@ -1,13 +1,13 @@
-//! The Universal Hive Protocol's strings: moves, turns, states and whole games.
+//! The Universal Hive Protocol's strings of turns, states and whole games. Moves: `shared::game::hive::text`.
 //!
-//! The commands of the protocol live in the engine. Which of several texts for one move is written follows
-//! `docs/hive-rules.md`; every text that names a legal move is read.
+//! The commands of the protocol live in the engine.
 
 use std::fmt;
 use std::str::FromStr;
 
-use crate::game::hive::{Cell, Direction, GameType, GameTypeError, Hive, Move, Piece, PieceKind, Position};
-use crate::game::{Game, MOVE_TEXT_BYTES_MAX, MoveError, Outcome, Side};
+use shared::game::hive::text::format_move;
+use shared::game::hive::{GameType, GameTypeError, Hive, Move, Position};
+use shared::game::{Game, MoveError, Outcome, Side};
 
 /// A game's state as the protocol names it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -234,117 +234,4 @@ pub fn format_moves(hive: &Hive, moves: &[Move]) -> (Vec<String>, Position) {
 pub fn join_game(game_type: GameType, state: GameState, ply: u32, texts: &[String]) -> String {
     let turn = Turn::after(ply);
     std::iter::once(format!("{game_type};{state};{turn}")).chain(texts.iter().cloned()).collect::<Vec<_>>().join(";")
-}
-
-/// Returns a legal move as a MoveString: `wS1`, `bA1 wS1-`, `pass`.
-#[must_use]
-pub fn format_move(position: &Position, mv: Move) -> String {
-    let Some(piece) = mv.piece() else { return "pass".to_owned() };
-    if position.ply() == 0 {
-        return piece.to_string();
-    }
-    if let Some(top) = position.top(mv.target()) {
-        return format!("{piece} {top}");
-    }
-    let reference = Direction::ALL
-        .into_iter()
-        .filter_map(|direction| {
-            let neighbour = mv.target().neighbour(direction.opposite());
-            let top = position.top(neighbour)?;
-            let reference = if top == piece { position.under(piece)? } else { top };
-            Some((reference, direction))
-        })
-        .min_by_key(|(reference, _)| tile_number(*reference));
-    let Some((reference, direction)) = reference else { return piece.to_string() };
-    let (before, after) = marks(direction);
-    format!("{piece} {before}{reference}{after}")
-}
-
-/// Reads a MoveString that is legal in `position`.
-///
-/// A placement may name any number that is in hand: records count equal pieces in any order.
-///
-/// # Errors
-/// [`MoveError`] if the text is not a move or the move is not legal.
-pub fn parse_move(hive: &Hive, position: &Position, text: &str) -> Result<Move, MoveError> {
-    let ply = position.ply();
-    let shown = || text.chars().take(MOVE_TEXT_BYTES_MAX).collect::<String>();
-    if hive.outcome(position).is_some() {
-        return Err(MoveError::GameOver { text: shown(), ply });
-    }
-    let mv = read_move(position, text).map_err(|reason| MoveError::Unreadable { text: shown(), reason })?;
-    let mut legal = Vec::new();
-    hive.legal_moves(position, &mut legal);
-    if legal.contains(&lowest_in_hand(position, mv)) { Ok(mv) } else { Err(MoveError::Illegal { text: shown(), ply }) }
-}
-
-/// Returns the move that the rules list for `mv`: equal pieces enter by their numbers, records number them in any order.
-#[must_use]
-pub fn lowest_in_hand(position: &Position, mv: Move) -> Move {
-    let Some(piece) = mv.piece() else { return mv };
-    if position.is_on_board(piece) || !position.is_in_play(piece) {
-        return mv;
-    }
-    let lowest = position.pieces_in_hand(piece.side()).find(|other| other.kind() == piece.kind());
-    Move::new(lowest.unwrap_or(piece), mv.target())
-}
-
-pub(super) fn read_move(position: &Position, text: &str) -> Result<Move, String> {
-    if text.len() > MOVE_TEXT_BYTES_MAX {
-        return Err(format!("longer than {MOVE_TEXT_BYTES_MAX} bytes"));
-    }
-    let mut words = text.split_whitespace();
-    let first = words.next().ok_or("empty")?;
-    let second = words.next();
-    if words.next().is_some() {
-        return Err("more than two words".to_owned());
-    }
-    if first.eq_ignore_ascii_case("pass") && second.is_none() {
-        return Ok(Move::PASS);
-    }
-    let piece: Piece = first.parse()?;
-    match second {
-        Some(place) => Ok(Move::new(piece, read_place(position, place)?)),
-        None if position.ply() == 0 => Ok(Move::new(piece, Cell::ORIGIN)),
-        None => Err("only the first piece of a game needs no reference piece".to_owned()),
-    }
-}
-
-/// Reads `bQ-`, `\wA1`, `wS2`: a cell told by a piece on the board.
-fn read_place(position: &Position, text: &str) -> Result<Cell, String> {
-    let direction = Direction::ALL.into_iter().find_map(|direction| {
-        let (before, after) = marks(direction);
-        let name = text.strip_prefix(before)?.strip_suffix(after)?;
-        // Every text ends and starts with nothing: one of the two is the mark.
-        Some((direction, name))
-    });
-    let (direction, name) = direction.map_or((None, text), |(direction, name)| (Some(direction), name));
-    let reference: Piece = name.parse()?;
-    let cell = position.cell_of(reference).ok_or_else(|| format!("{reference} is not on the board"))?;
-    let Some(direction) = direction else { return Ok(cell) };
-    let target = cell.neighbour(direction);
-    match position.top(target) {
-        Some(top) => Err(format!("{text} is occupied: a climb there is written {top}")),
-        None => Ok(target),
-    }
-}
-
-/// What is written before and after the reference piece, for a piece that lies in `direction` from it.
-const fn marks(direction: Direction) -> (&'static str, &'static str) {
-    match direction {
-        Direction::NorthEast => ("", "/"),
-        Direction::East => ("", "-"),
-        Direction::SouthEast => ("", "\\"),
-        Direction::SouthWest => ("/", ""),
-        Direction::West => ("-", ""),
-        Direction::NorthWest => ("\\", ""),
-    }
-}
-
-/// The order in which reference pieces are preferred: Q A G S B M L P by number, White's before Black's.
-fn tile_number(piece: Piece) -> (Side, usize, u8) {
-    use PieceKind::{Ant, Beetle, Grasshopper, Ladybug, Mosquito, Pillbug, Queen, Spider};
-    let order = [Queen, Ant, Grasshopper, Spider, Beetle, Mosquito, Ladybug, Pillbug];
-    let rank = order.iter().position(|kind| *kind == piece.kind()).unwrap_or(order.len());
-    (piece.side(), rank, piece.number())
 }

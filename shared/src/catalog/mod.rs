@@ -1,17 +1,21 @@
 //! Where the learner, the workers and the networks choose a game: everything else there is generic over [`Encoding`].
 
+mod network_game;
+
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::dama::{Dama, DamaRules};
-use super::hive::{GameType, Hive, HiveRules};
-use super::tictactoe::TicTacToe;
 use crate::encoding::Encoding;
 use crate::encoding::dama::{DamaEncoding, PolicyCoding};
 use crate::encoding::hive::HiveEncoding;
 use crate::encoding::tictactoe::TicTacToeEncoding;
+use crate::game::dama::{Dama, DamaRules};
+use crate::game::hive::{GameType, Hive, HiveRules};
+use crate::game::tictactoe::TicTacToe;
 use crate::setting::{SettingError, check_range};
+
+pub use network_game::NetworkGame;
 
 /// Which game is played, by which rules, and how it is shown to the network. The learner sends it to its workers.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -1,6 +1,6 @@
 //! The outer shape of SGF: one tree of nodes of properties. What they mean is not known here.
 
-use crate::notation::ReadError;
+use crate::ReadError;
 
 /// One property: `P0[3 done]`.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

@@ -6,7 +6,8 @@
 use super::played::{Replay, Told};
 use super::uhp::{self, GameString};
 use super::{Ending, PlayedGame, ReadError, ReadOptions};
-use crate::game::{MOVE_TEXT_BYTES_MAX, Outcome};
+use shared::game::hive::text::read_move;
+use shared::game::{MOVE_TEXT_BYTES_MAX, Outcome};
 
 /// Why a line is not a game.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -35,9 +36,9 @@ pub fn read(text: &str, options: ReadOptions) -> Result<PlayedGame, ReadError> {
     let game: GameString = text.parse()?;
     let mut replay = Replay::new(game.game_type, options);
     for text in &game.moves {
-        let mv = uhp::read_move(replay.position(), text).map_err(|reason| {
+        let mv = read_move(replay.position(), text).map_err(|error| {
             let shown: String = text.chars().take(MOVE_TEXT_BYTES_MAX).collect();
-            ReadError::Unreadable { ply: replay.next_ply(), reason: format!("{shown:?}: {reason}") }
+            ReadError::Unreadable { ply: replay.next_ply(), reason: format!("{shown:?}: {error}") }
         })?;
         replay.play(mv)?;
     }

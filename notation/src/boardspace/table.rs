@@ -2,10 +2,10 @@
 
 use super::names::{BOARD_SIDE, Place, read_name, read_place, read_side};
 use super::tree::Property;
-use crate::game::hive::{Cell, Direction, Move, Piece};
-use crate::game::{Outcome, Side};
-use crate::notation::played::{Replay, Told};
-use crate::notation::{Ending, PlayedGame, ReadError};
+use crate::played::{Replay, Told};
+use crate::{Ending, PlayedGame, ReadError};
+use shared::game::hive::{Cell, Direction, Move, Piece};
+use shared::game::{Outcome, Side};
 
 /// Longest command that is shown in an error.
 const SHOWN_LEN_MAX: usize = 64;

@@ -1,4 +1,6 @@
-//! How people and other programs write moves and games.
+//! How people and other programs write games: files and lines of Hive and Italian draughts.
+//!
+//! The text of one move and FEN lie beside the rules, in `shared`. Nothing here reads a file.
 //!
 //! The readers of whole games, [`games`] and [`boardspace`], give [`PlayedGame`]s: moves that were checked against
 //! the rules. Files, folders and archives are the caller's.

@@ -1,9 +1,9 @@
 //! The first node: which variant it is, who plays, and what the client wrote of the result, in its own language.
 
 use super::tree::Property;
-use crate::game::hive::GameType;
-use crate::game::{Outcome, Side};
-use crate::notation::ReadError;
+use crate::ReadError;
+use shared::game::hive::GameType;
+use shared::game::{Outcome, Side};
 
 /// Words that only stand in the results of draws: English, French, Spanish, German, Dutch.
 const DRAW_WORDS: [&str; 5] = ["draw", "nulle", "empate", "unentschieden", "gelijkspel"];

@@ -1,7 +1,7 @@
 //! The parts of a PDN text: tags, moves and results, with the line of each. Everything else is passed over.
 
 use super::{PdnError, PdnReason};
-use crate::game::{Outcome, Side};
+use shared::game::{Outcome, Side};
 
 /// One part of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
