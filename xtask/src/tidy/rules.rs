@@ -18,6 +18,8 @@ const LEFTOVERS: [&str; 4] = [concat!("dbg", "!("), concat!("todo", "!("), conca
 const NOTES: [&str; 2] = [concat!("TO", "DO"), concat!("FIX", "ME")];
 const MACHINE_PATHS: [&str; 2] = [concat!("/wo", "rk/"), concat!("/ro", "ot/")];
 
+/// The pure domain.
+const PURE_FOLDERS: [&str; 2] = ["shared/src/", "notation/src/"];
 /// What the pure domain must not name: it knows no clock, file, environment, thread or network.
 const IMPURE: [&str; 11] = [
     "std::fs",
@@ -112,7 +114,7 @@ fn check_code(source: &Source) -> Vec<String> {
         if source.crate_name() != "net" && !is_own_rule(source) && names_tch(code) {
             complain("names tch, which only the crate net may".to_owned());
         }
-        if source.path.starts_with("shared/src/") {
+        if PURE_FOLDERS.iter().any(|folder| source.path.starts_with(folder)) {
             if let Some(name) = IMPURE.iter().find(|name| code.contains(**name)) {
                 complain(format!("{name} in the pure domain"));
             }
