@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
+use std::time::Duration;
 
 use proto::{EvaluationBatch, LeafBatch};
 use shared::search::EvaluationError;
@@ -19,6 +20,9 @@ use crate::worker_settings::WorkerSettings;
 
 /// How often a batch may be answered unusably before its games are given up.
 const ATTEMPT_COUNT_MAX: u32 = 5;
+
+/// How long a learner that is stopping may take to say so on this stream, after it has stopped taking batches or calls.
+pub(crate) const STOP_NOTICE_WAIT: Duration = Duration::from_millis(250);
 
 /// The task that owns the stream.
 pub(crate) struct EvaluationStream {
@@ -71,8 +75,10 @@ impl EvaluationStream {
         tokio::pin!(opening);
         let mut answers = None;
         let mut in_flight = 0;
+        // Set once the learner takes no more batches: its answers then end with the reason, a moment later.
+        let mut reason_deadline = None;
         loop {
-            let deadline = self.deadline(settings);
+            let deadline = reason_deadline.unwrap_or_else(|| self.deadline(settings));
             tokio::select! {
                 opened = &mut opening, if answers.is_none() => {
                     let opened = opened.map_err(call_error)?;
@@ -82,12 +88,17 @@ impl EvaluationStream {
                     self.take_answer(&answer?)?;
                     in_flight -= 1;
                 }
-                id = self.next_batch(&mut again), if in_flight < credits => {
+                id = self.next_batch(&mut again), if in_flight < credits && reason_deadline.is_none() => {
                     let message = self.mark_sent(id);
-                    outgoing.send(message).await.map_err(|_| LearnerSessionError::StreamClosed)?;
-                    in_flight += 1;
+                    match outgoing.send(message).await {
+                        Ok(()) => in_flight += 1,
+                        Err(_) => reason_deadline = Some(Instant::now() + STOP_NOTICE_WAIT),
+                    }
                 }
                 () = sleep_until(deadline) => {
+                    if reason_deadline.is_some() {
+                        return Err(LearnerSessionError::StreamClosed);
+                    }
                     let seconds = settings.evaluation_timeout.as_secs();
                     return Err(LearnerSessionError::Deadline { call: "evaluate leaves", seconds });
                 }

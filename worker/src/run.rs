@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use proto::{GameSpec, WorkerKind};
 use runtime::exit::one_line;
@@ -16,7 +16,7 @@ use tracing::{info, warn};
 use crate::backoff::Backoff;
 use crate::channels::{TaskSenders, ThreadMessage, WorkerState, inbox, task_channels};
 use crate::counters::{Counters, Summary, count};
-use crate::evaluation_stream::EvaluationStream;
+use crate::evaluation_stream::{EvaluationStream, STOP_NOTICE_WAIT};
 use crate::game_thread::GameThread;
 use crate::held_leases::HeldLeases;
 use crate::leaf_batcher::{LeafBatcher, LeafBatcherSettings};
@@ -25,9 +25,6 @@ use crate::leases::Leasing;
 use crate::ply_reports::PlyReporter;
 use crate::renewals;
 use crate::worker_settings::WorkerSettings;
-
-/// How long the evaluation stream may take to say that the learner is stopping, after another call has failed.
-const STOP_NOTICE_WAIT: Duration = Duration::from_millis(250);
 
 /// Plays games of the learner until `shutdown` is cancelled, then drains and returns what was done. A learner that
 /// cannot be reached is waited for.
