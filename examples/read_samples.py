@@ -52,7 +52,7 @@ class Samples:
         return [rows[at : at + row_count] for at in range(0, len(rows), row_count)]
 
     def moves(self, position):
-        """(policy index, share of the search's visits) of each legal move of one position."""
+        """(policy index, share of the policy target) of each legal move of one position."""
         first, end = self.tensor("move_starts", position, 2)
         indices = self.tensor("policy_indices", first, end - first)
         return list(zip(indices, self.tensor("policy_targets", first, end - first)))

@@ -124,13 +124,14 @@ fn a_refused_ply_leaves_the_game_as_it_was() {
 fn targets_are_checked() {
     let read = PolicyTarget::from_bytes;
     assert_eq!(read(&[1, 0, 2]), Err(PolicyTargetError::Length(3)));
-    assert_eq!(read(&[]), Err(PolicyTargetError::NoVisits));
-    assert_eq!(read(&[1, 0, 0, 0]), Err(PolicyTargetError::NoVisits));
+    assert_eq!(read(&[]), Err(PolicyTargetError::NoWeight));
+    assert_eq!(read(&[1, 0, 0, 0]), Err(PolicyTargetError::NoWeight));
     assert_eq!(read(&[1, 0, 1, 0, 1, 0, 1, 0]), Err(PolicyTargetError::Order(1)));
     assert_eq!(read(&[2, 0, 1, 0, 1, 0, 1, 0]), Err(PolicyTargetError::Order(1)));
     assert_eq!(read(&[1; 4 * 4097]), Err(PolicyTargetError::TooLong(4097)));
     assert_eq!(PolicyTarget::from_visits([(3, 1), (2, 4), (3, 2)]), PolicyTarget::from_visits([(2, 4), (3, 3)]));
-    assert_eq!(PolicyTarget::from_visits([(3, 0)]), Err(PolicyTargetError::NoVisits));
+    assert_eq!(PolicyTarget::from_visits([(3, 0)]), Err(PolicyTargetError::NoWeight));
+    assert_eq!(PolicyTarget::from_shares([(3, 0.0), (4, f32::NAN)]), Err(PolicyTargetError::NoWeight));
     assert_eq!(target(&[(9, 5), (2, 0), (1, 1)]).to_bytes(), [1, 0, 1, 0, 9, 0, 5, 0]);
 }
 
@@ -201,7 +202,7 @@ proptest! {
         let target = PolicyTarget::from_visits(visits.clone()).expect("visited");
         let bytes = target.to_bytes();
         prop_assert_eq!(PolicyTarget::from_bytes(&bytes), Ok(target.clone()));
-        prop_assert_eq!(u64::from(target.visit_sum()), visits.values().map(|count| u64::from(*count)).sum::<u64>());
+        prop_assert_eq!(u64::from(target.weight_sum()), visits.values().map(|count| u64::from(*count)).sum::<u64>());
     }
 
     #[test]
@@ -224,4 +225,16 @@ proptest! {
             push_sample(&encoding(), &stored, Symmetry(symmetry), &mut batch, &mut SampleScratch::new(&encoding()));
         prop_assert_eq!(pushed.is_ok(), batch.input.len() == 1);
     }
+}
+
+#[test]
+fn shares_become_weights_of_65535() {
+    let pairs =
+        |shares: &[(u16, f32)]| PolicyTarget::from_shares(shares.iter().copied()).expect("shares").pairs().to_vec();
+    assert_eq!(pairs(&[(7, 1.0)]), [(7, 65_535)]);
+    assert_eq!(pairs(&[(9, 0.25), (2, 0.5), (9, 0.25)]), [(2, 32_768), (9, 32_768)], "moves of one index are added up");
+    assert_eq!(pairs(&[(1, 1.0), (2, 1e-6), (3, -1.0)]), [(1, 65_535)], "what rounds to 0 is left out");
+    assert_eq!(pairs(&[(1, 0.001), (2, 0.003)]), [(1, 16_384), (2, 49_151)], "whatever their sum is");
+    let many = PolicyTarget::from_shares((0..4096).map(|index| (index, 1.0))).expect("as many as may be");
+    assert_eq!(many.weight_sum(), 65_536);
 }

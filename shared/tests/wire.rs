@@ -8,7 +8,7 @@ use shared::game::dama::DamaRules;
 use shared::game::hive::HiveRules;
 use shared::ids::{GameId, Generation, NetworkId, NetworkRef};
 use shared::record::{PlyRecord, PolicyTarget};
-use shared::search::SearchSettings;
+use shared::search::{RootSelection, SearchSettings};
 use shared::wire::{
     EvaluationHeader, LeafBatchBuilder, ReportedPly, WireError, game_spec_from_proto, game_spec_to_proto,
     network_ref_from_wire, network_ref_to_wire, ply_from_proto, ply_to_proto, read_evaluations, read_leaf_batch,
@@ -191,12 +191,22 @@ fn hive_survives_the_wire_and_is_checked() {
 
 #[test]
 fn search_settings_survive_the_wire_and_are_checked() {
-    let settings = SearchSettings { simulation_count: 400, temperature_after: 0.25, ..SearchSettings::default() };
+    let settings = SearchSettings {
+        simulation_count: 400,
+        temperature_after: 0.25,
+        root: RootSelection::Gumbel,
+        considered_move_count: 8,
+        gumbel_visit_scale: 25.0,
+        gumbel_value_scale: 0.5,
+        ..SearchSettings::default()
+    };
     let message = search_settings_to_proto(&settings);
     assert_eq!(search_settings_from_proto(&message), Ok(settings));
     let broken = proto::SearchSettings { exploration: f32::NAN, ..message };
     let error = search_settings_from_proto(&broken).expect_err("no number");
     assert!(error.to_string().starts_with("search.exploration: NaN"), "{error}");
+    let error = search_settings_from_proto(&proto::SearchSettings { root: 0, ..message }).expect_err("no root");
+    assert_eq!(error.to_string(), "search.root: 0 is no way to search a root");
 }
 
 fn reported_ply() -> impl Strategy<Value = ReportedPly> {

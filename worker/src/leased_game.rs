@@ -252,11 +252,18 @@ fn position_after<G: Game>(game: &G, start: &str, moves: &[String]) -> Result<G:
     Ok(position)
 }
 
-/// Returns what the policy learns from the root; `None` if nothing was visited, as in a proven position.
+/// Returns what the policy learns from the root; `None` if nothing was searched, as in a proven position.
 fn policy_target<E: Encoding>(encoding: &E, search: &Search<E::Game>) -> Option<PolicyTarget> {
     let position: &Pos<E> = search.position();
+    let indices_of = |moves: &[Mv<E>]| {
+        let mut policy_indices = Vec::with_capacity(moves.len());
+        encoding.policy_indices(position, moves, &mut policy_indices);
+        policy_indices
+    };
+    if let Some(policy) = search.improved_policy() {
+        let (moves, shares): (Vec<Mv<E>>, Vec<f32>) = policy.into_iter().unzip();
+        return PolicyTarget::from_shares(indices_of(&moves).into_iter().zip(shares)).ok();
+    }
     let (moves, visit_counts): (Vec<Mv<E>>, Vec<u32>) = search.visit_counts().into_iter().unzip();
-    let mut policy_indices = Vec::with_capacity(moves.len());
-    encoding.policy_indices(position, &moves, &mut policy_indices);
-    PolicyTarget::from_visits(policy_indices.into_iter().zip(visit_counts)).ok()
+    PolicyTarget::from_visits(indices_of(&moves).into_iter().zip(visit_counts)).ok()
 }

@@ -8,7 +8,7 @@ use common::{Disk, FakeLearner, InvalidAnswer, State};
 use proto::{GameKind, WorkerKind};
 use runtime::auth::Token;
 use shared::record::PolicyTarget;
-use shared::search::SearchSettings;
+use shared::search::{RootSelection, SearchSettings};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 use worker::{Summary, WorkerConfig, WorkerError, WorkerSettings};
@@ -224,4 +224,25 @@ async fn the_load_generator_counts_leaves_and_bytes() {
     assert!(report.bytes_per_leaf > 4.0 && report.bytes_per_leaf < 60.0, "{report:?}");
     assert!((1.0..=9.0).contains(&report.moves_per_leaf), "{report:?}");
     assert!(report.leaves_per_second() > 0.0);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+async fn a_gumbel_root_reports_improved_priors_as_targets() {
+    let settings = SearchSettings {
+        simulation_count: 8,
+        leaves_per_game: 3,
+        root: RootSelection::Gumbel,
+        ..SearchSettings::default()
+    };
+    let (state, summary) = play_all(State { settings, ..State::with_games(8) }, |config| config).await;
+    assert_eq!((summary.finished_game_count, summary.dropped_game_count), (8, 0), "{summary:?}");
+    for ply in state.games.values().flat_map(|game| &game.plies) {
+        let target = PolicyTarget::from_bytes(&ply.policy_target).expect("each ply of self-play has a target");
+        let rounding = target.pairs().len() as u32;
+        assert!(target.weight_sum().abs_diff(65_535) <= rounding, "weights are shares of 65,535: {target:?}");
+        assert!(ply.simulation_count <= 8, "no visits are kept from ply to ply unless the game is decided");
+    }
+    let first = state.games.values().filter_map(|game| game.plies.first());
+    let targets = first.map(|ply| PolicyTarget::from_bytes(&ply.policy_target).expect("a target").pairs().len());
+    assert!(targets.max() > Some(7), "moves without a visit have weights too");
 }

@@ -81,5 +81,5 @@ pub fn search_settings(bytes: &[u8]) {
 pub fn policy_target(bytes: &[u8]) {
     let Ok(target) = PolicyTarget::from_bytes(bytes) else { return };
     assert_eq!(target.to_bytes(), bytes, "a policy target after a round trip");
-    assert!(target.visit_sum() > 0, "a policy target without visits");
+    assert!(target.weight_sum() > 0, "a policy target without weights");
 }

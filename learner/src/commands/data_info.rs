@@ -157,7 +157,7 @@ impl Group {
 
 /// Returns the entropy of a policy target, in nats: 0 if one move got everything.
 fn entropy(target: &PolicyTarget) -> f64 {
-    let sum = f64::from(target.visit_sum());
+    let sum = f64::from(target.weight_sum());
     let shares = target.pairs().iter().map(|(_, count)| f64::from(*count) / sum).filter(|share| *share > 0.0);
     // From 0, so that an entropy of 0 is not shown as -0.
     0.0 - shares.map(|share| share * share.ln()).sum::<f64>()

@@ -28,8 +28,8 @@ pub enum SampleError {
     #[error(transparent)]
     PolicyTarget(#[from] PolicyTargetError),
     /// The policy target names moves that are not legal in the position.
-    #[error("policy target: {0} of its visits go to moves that are not legal")]
-    IllegalVisits(u32),
+    #[error("policy target: a weight of {0} is on moves that are not legal")]
+    IllegalWeight(u32),
     /// The value is not one.
     #[error("value target {0} is not in -1..=1")]
     Value(f32),
@@ -44,8 +44,8 @@ pub struct SampleScratch<E: Encoding> {
     position: Pos<E>,
     moves: Vec<Mv<E>>,
     policy_indices: Vec<u16>,
-    /// Visits of each policy index, all 0 between samples.
-    visits: Vec<u16>,
+    /// Weight of each policy index, all 0 between samples.
+    weights: Vec<u16>,
     /// How many legal moves have each policy index, all 0 between samples.
     sharer_counts: Vec<u16>,
     shares: Vec<f32>,
@@ -59,7 +59,7 @@ impl<E: Encoding> SampleScratch<E> {
             position: encoding.game().initial_position(),
             moves: Vec::new(),
             policy_indices: Vec::new(),
-            visits: vec![0; encoding.policy_size()],
+            weights: vec![0; encoding.policy_size()],
             sharer_counts: vec![0; encoding.policy_size()],
             shares: Vec::new(),
         }
@@ -87,7 +87,7 @@ pub fn push_sample<E: Encoding>(
     scratch.moves.clear();
     encoding.game().legal_moves(&scratch.position, &mut scratch.moves);
     list_indices(encoding, scratch);
-    share_visits(sample.policy_target, scratch)?;
+    share_weights(sample.policy_target, scratch)?;
     if symmetry != Symmetry::default() {
         for mv in &mut scratch.moves {
             *mv = encoding.transform_move(&scratch.position, symmetry, *mv);
@@ -106,33 +106,33 @@ fn list_indices<E: Encoding>(encoding: &E, scratch: &mut SampleScratch<E>) {
     encoding.policy_indices(&scratch.position, &scratch.moves, &mut scratch.policy_indices);
 }
 
-/// Turns the visits of the target into shares of the legal moves, in the order of `policy_indices`. Moves that share
-/// an index share its visits in equal parts.
-fn share_visits(policy_target: &[u8], scratch: &mut SampleScratch<impl Encoding>) -> Result<(), SampleError> {
-    let SampleScratch { policy_indices, visits, sharer_counts, shares, .. } = scratch;
+/// Turns the weights of the target into shares of the legal moves, in the order of `policy_indices`. Moves that share
+/// an index share its weight in equal parts.
+fn share_weights(policy_target: &[u8], scratch: &mut SampleScratch<impl Encoding>) -> Result<(), SampleError> {
+    let SampleScratch { policy_indices, weights, sharer_counts, shares, .. } = scratch;
     let pairs = pairs_of(policy_target)?;
     policy_indices.iter().for_each(|index| sharer_counts[usize::from(*index)] += 1);
-    let (mut visit_sum, mut legal_sum) = (0, 0);
-    for (index, count) in pairs {
-        visit_sum += u32::from(count);
+    let (mut weight_sum, mut legal_sum) = (0, 0);
+    for (index, weight) in pairs {
+        weight_sum += u32::from(weight);
         let is_legal = sharer_counts.get(usize::from(index)).is_some_and(|sharers| *sharers > 0);
-        if is_legal && visits[usize::from(index)] == 0 {
-            visits[usize::from(index)] = count;
-            legal_sum += u32::from(count);
+        if is_legal && weights[usize::from(index)] == 0 {
+            weights[usize::from(index)] = weight;
+            legal_sum += u32::from(weight);
         }
     }
     shares.clear();
     shares.extend(policy_indices.iter().map(|index| {
-        let (count, sharers) = (visits[usize::from(*index)], sharer_counts[usize::from(*index)]);
-        f32::from(count) / (legal_sum.max(1) * u32::from(sharers)) as f32
+        let (weight, sharers) = (weights[usize::from(*index)], sharer_counts[usize::from(*index)]);
+        f32::from(weight) / (legal_sum.max(1) * u32::from(sharers)) as f32
     }));
     for index in policy_indices {
-        visits[usize::from(*index)] = 0;
+        weights[usize::from(*index)] = 0;
         sharer_counts[usize::from(*index)] = 0;
     }
-    match visit_sum {
-        0 => Err(PolicyTargetError::NoVisits.into()),
-        sum if sum != legal_sum => Err(SampleError::IllegalVisits(sum.abs_diff(legal_sum))),
+    match weight_sum {
+        0 => Err(PolicyTargetError::NoWeight.into()),
+        sum if sum != legal_sum => Err(SampleError::IllegalWeight(sum.abs_diff(legal_sum))),
         _ => Ok(()),
     }
 }

@@ -19,7 +19,7 @@ pub use value_target::ValueTarget;
 pub struct PlyRecord {
     /// The move as people write it.
     pub move_text: String,
-    /// Visits of the root's moves; `None` for plies that teach nothing, such as those of the opening.
+    /// Weights of the root's moves; `None` for plies that teach nothing, such as those of the opening.
     pub policy_target: Option<PolicyTarget>,
     /// Value of the root after the search, from the side to move, -1..=1.
     pub root_value: f32,

@@ -1,6 +1,8 @@
-//! What the policy is to learn from one position: how often the search visited each move.
+//! What the policy is to learn from one position: how much weight the search gave each move.
 
-/// Visit counts by policy index, by rising index; at least one count is above 0.
+/// Weights by policy index, by rising index; at least one weight is above 0. The policy learns weight / sum of weights.
+///
+/// The weights are visit counts, or shares of 65,535 where the search improves the priors itself.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct PolicyTarget {
     pairs: Vec<(u16, u16)>,
@@ -18,9 +20,9 @@ pub enum PolicyTargetError {
     /// The indices do not rise.
     #[error("policy target: index {0} does not rise above the one before it")]
     Order(u16),
-    /// No move was visited.
-    #[error("policy target: no move was visited")]
-    NoVisits,
+    /// No move has a weight.
+    #[error("policy target: no move has a weight")]
+    NoWeight,
 }
 
 impl PolicyTarget {
@@ -52,6 +54,28 @@ impl PolicyTarget {
         Ok(Self { pairs })
     }
 
+    /// Makes the target from (policy index, share) in any order: weights whose sum is 65,535 but for rounding. Moves whose
+    /// weight rounds to 0 are left out, as are shares that are not above 0, and moves that share an index are added up.
+    ///
+    /// # Errors
+    /// [`PolicyTargetError`] if no share is above 0, or there are too many moves.
+    pub fn from_shares(shares: impl IntoIterator<Item = (u16, f32)>) -> Result<Self, PolicyTargetError> {
+        let is_share = |(_, share): &(u16, f32)| share.is_finite() && *share > 0.0;
+        let mut shares: Vec<(u16, f32)> = shares.into_iter().filter(is_share).collect();
+        shares.sort_by_key(|(index, _)| *index);
+        shares.dedup_by(|next, kept| {
+            let is_same = next.0 == kept.0;
+            kept.1 += if is_same { next.1 } else { 0.0 };
+            is_same
+        });
+        let sum: f64 = shares.iter().map(|(_, share)| f64::from(*share)).sum();
+        let weight = |share: f32| (f64::from(share) / sum * f64::from(u16::MAX)).round() as u16;
+        let weights = shares.iter().map(|(index, share)| (*index, weight(*share)));
+        let pairs: Vec<(u16, u16)> = weights.filter(|(_, weight)| *weight > 0).collect();
+        check(&pairs)?;
+        Ok(Self { pairs })
+    }
+
     /// Reads what [`Self::to_bytes`] wrote.
     ///
     /// # Errors
@@ -62,7 +86,7 @@ impl PolicyTarget {
         Ok(Self { pairs })
     }
 
-    /// Returns the pairs (index u16, count u16), little-endian, four bytes a pair.
+    /// Returns the pairs (index u16, weight u16), little-endian, four bytes a pair.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(self.pairs.len() * 4);
@@ -72,22 +96,22 @@ impl PolicyTarget {
 
     /// Appends what [`Self::to_bytes`] returns to `bytes`.
     pub fn write_to(&self, bytes: &mut Vec<u8>) {
-        for (index, count) in &self.pairs {
+        for (index, weight) in &self.pairs {
             bytes.extend_from_slice(&index.to_le_bytes());
-            bytes.extend_from_slice(&count.to_le_bytes());
+            bytes.extend_from_slice(&weight.to_le_bytes());
         }
     }
 
-    /// Returns (policy index, visit count) by rising index.
+    /// Returns (policy index, weight) by rising index.
     #[must_use]
     pub fn pairs(&self) -> &[(u16, u16)] {
         &self.pairs
     }
 
-    /// Returns the sum of the visit counts, above 0.
+    /// Returns the sum of the weights, above 0.
     #[must_use]
-    pub fn visit_sum(&self) -> u32 {
-        self.pairs.iter().map(|(_, count)| u32::from(*count)).sum()
+    pub fn weight_sum(&self) -> u32 {
+        self.pairs.iter().map(|(_, weight)| u32::from(*weight)).sum()
     }
 }
 
@@ -110,5 +134,5 @@ fn check(pairs: &[(u16, u16)]) -> Result<(), PolicyTargetError> {
     if let Some(step) = pairs.windows(2).find(|step| step[0].0 >= step[1].0) {
         return Err(PolicyTargetError::Order(step[1].0));
     }
-    if pairs.iter().all(|(_, count)| *count == 0) { Err(PolicyTargetError::NoVisits) } else { Ok(()) }
+    if pairs.iter().all(|(_, weight)| *weight == 0) { Err(PolicyTargetError::NoWeight) } else { Ok(()) }
 }

@@ -52,7 +52,7 @@ pub struct Sample {
     pub packed: Vec<u8>,
     /// The side to move.
     pub side: Side,
-    /// Visits of its legal moves.
+    /// Weights of its legal moves.
     pub policy_target: PolicyTarget,
     /// How the game ended for the side to move, -1, 0 or 1.
     pub outcome_value: f32,

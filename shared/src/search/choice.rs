@@ -37,28 +37,33 @@ pub(super) fn choose<T: TreeView>(tree: &T, temperature: f32, random: &mut impl 
 
 /// Returns the most visited moves from the root down, proven wins first, proven losses last.
 pub(super) fn principal_variation<T: TreeView>(tree: &T) -> Vec<T::Move> {
-    let mut moves = vec![];
-    let mut index = NodeIndex::ROOT;
-    while let Some(edge) = best_edge(tree, index) {
-        let Some((child, node)) = edge.child else { break };
-        if node.visit_count == 0 {
-            break;
-        }
+    line_from(tree, best_edge(tree, NodeIndex::ROOT))
+}
+
+/// Returns the move of `first`, an edge of the root, and then the most visited moves below it.
+pub(super) fn line_from<T: TreeView>(tree: &T, first: Option<Edge<T::Move>>) -> Vec<T::Move> {
+    let (mut moves, mut next) = (vec![], first);
+    while let Some(edge) = next {
+        let Some((child, _)) = edge.child.filter(|(_, child)| child.visit_count > 0) else { break };
         moves.push(edge.mv);
-        index = child;
+        next = best_edge(tree, child);
     }
     moves
 }
 
 /// What is known of a move by whoever makes it; the order is that of preference.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Standing {
+pub(super) enum Standing {
+    /// Proven to lose.
     Lost,
+    /// Proven to draw, or not proven.
     Open,
+    /// Proven to win.
     Won,
 }
 
-fn standing<M>(edge: &Edge<M>) -> Standing {
+/// Returns what is known of a move.
+pub(super) fn standing<M>(edge: &Edge<M>) -> Standing {
     match edge.child.map_or(Proof::Unknown, |(_, child)| child.proof.flipped()) {
         Proof::Loss => Standing::Lost,
         Proof::Win => Standing::Won,
@@ -66,11 +71,13 @@ fn standing<M>(edge: &Edge<M>) -> Standing {
     }
 }
 
-fn best_standing(tree: &impl TreeView, index: NodeIndex) -> Standing {
+/// Returns the best standing among the moves of a node.
+pub(super) fn best_standing(tree: &impl TreeView, index: NodeIndex) -> Standing {
     tree.edges(index).map(|edge| standing(&edge)).max().unwrap_or(Standing::Open)
 }
 
-fn visits<M>(edge: &Edge<M>) -> u32 {
+/// Returns the simulations through a move.
+pub(super) fn visits<M>(edge: &Edge<M>) -> u32 {
     edge.child.map_or(0, |(_, child)| child.visit_count)
 }
 

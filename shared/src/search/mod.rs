@@ -9,6 +9,8 @@
 mod choice;
 mod evaluator;
 mod evaluators;
+mod gumbel;
+mod halving;
 mod leaf_source;
 mod outline;
 mod parallel;
@@ -27,9 +29,10 @@ use rand_pcg::Pcg64Mcg;
 
 use crate::game::{Game, Value};
 use crate::setting::SettingError;
+use gumbel::GumbelRoot;
 use leaf_source::LeafSlots;
 use tree::Tree;
-use view::{EdgeIndex, NodeIndex, TreeView};
+use view::{EdgeIndex, NodeIndex, NodeView, TreeView};
 
 pub use evaluator::{Added, EvaluationError, Evaluator, LeafAnswers, simulate};
 pub use evaluators::{HeuristicEvaluator, RolloutEvaluator, UniformEvaluator};
@@ -39,7 +42,7 @@ pub use preset::{SearchPreset, SearchPresetError};
 pub use proof::Proof;
 pub use report::MoveReport;
 pub use run::run_search;
-pub use search_settings::{SIMULATION_COUNT_MAX, SearchSettings};
+pub use search_settings::{RootSelection, SIMULATION_COUNT_MAX, SearchSettings};
 pub use tree::{NODE_BYTES, edge_bytes};
 
 /// The search of one game: the tree below its current position.
@@ -77,6 +80,8 @@ pub struct Search<G: Game> {
     settings: SearchSettings,
     position: G::Position,
     tree: Tree<G::Move>,
+    /// Unless the root is searched by PUCT.
+    gumbel: Option<GumbelRoot>,
     leaves: LeafSlots<PendingLeaf<G::Position>>,
     path: Vec<G::Move>,
     random: Pcg64Mcg,
@@ -117,11 +122,13 @@ impl<G: Game> Search<G> {
         let leaf = || PendingLeaf { node: NodeIndex::NONE, position: position.clone() };
         let leaves = LeafSlots::new(settings.leaves_per_game, leaf);
         let random = Pcg64Mcg::seed_from_u64(seed);
+        let gumbel = (settings.root == RootSelection::Gumbel).then(GumbelRoot::default);
         let mut search = Self {
             game,
             settings,
             position,
             tree: Tree::new(),
+            gumbel,
             leaves,
             path: vec![],
             random,
@@ -138,7 +145,7 @@ impl<G: Game> Search<G> {
         root.visit_count >= self.settings.simulation_count || root.proof != Proof::Unknown
     }
 
-    /// Returns each legal move with its visits, for the policy target, in an order that the same search repeats.
+    /// Returns each legal move with its visits, in an order that the same search repeats: by PUCT the policy target.
     ///
     /// If a move is proven to win, only such moves count; moves proven to lose count 0 while there is another.
     #[must_use]
@@ -146,10 +153,21 @@ impl<G: Game> Search<G> {
         choice::corrected_visits(&self.tree)
     }
 
-    /// Returns what the position is worth to its side to move: the proven value, otherwise the mean of the simulations.
+    /// Returns a share for each legal move, sum 1: the policy target of [`RootSelection::Gumbel`], better than the priors
+    /// however few the simulations. `None` by PUCT; empty if nothing was evaluated.
+    ///
+    /// If a move is proven to win, only such moves get a share; moves proven to lose get none while there is another.
+    #[must_use]
+    pub fn improved_policy(&self) -> Option<Vec<(G::Move, f32)>> {
+        self.gumbel.as_ref().map(|gumbel| gumbel.improved_policy(&self.tree, &self.settings))
+    }
+
+    /// Returns what the position is worth to its side to move: the proven value, otherwise the mean of the simulations,
+    /// or with [`RootSelection::Gumbel`] the value of play by [`Self::improved_policy`].
     #[must_use]
     pub fn root_value(&self) -> Value {
-        self.tree.view(NodeIndex::ROOT).best_known_value()
+        let mean = || self.tree.view(NodeIndex::ROOT).best_known_value();
+        self.gumbel.as_ref().map_or_else(mean, |gumbel| gumbel.value(&self.tree, &self.settings))
     }
 
     /// Returns what is known for certain about the position, from the view of its side to move.
@@ -161,7 +179,10 @@ impl<G: Game> Search<G> {
     /// Returns the best play for both sides as far as the tree knows it.
     #[must_use]
     pub fn principal_variation(&self) -> Vec<G::Move> {
-        choice::principal_variation(&self.tree)
+        match &self.gumbel {
+            Some(gumbel) => choice::line_from(&self.tree, gumbel.choose(&self.tree, &self.settings)),
+            None => choice::principal_variation(&self.tree),
+        }
     }
 
     /// Returns what is known of each legal move: proven wins first, proven losses last, then by visits and prior.
@@ -207,30 +228,41 @@ impl<G: Game> Search<G> {
         self.tree.byte_count()
     }
 
-    /// Chooses the move to play, by the temperature of the ply. A proven win is always chosen, a proven loss never
-    /// while there is another move.
+    /// Chooses the move to play: by the temperature of the ply, or with [`RootSelection::Gumbel`] what the halving left
+    /// as the best. A proven win is always chosen, a proven loss never while there is another move.
     ///
     /// # Panics
     /// If the game is over.
     pub fn choose_move(&mut self) -> G::Move {
-        let temperature = self.settings.temperature_at(self.game.ply(&self.position));
+        if let Some(edge) = self.gumbel.as_ref().and_then(|gumbel| gumbel.choose(&self.tree, &self.settings)) {
+            return edge.mv;
+        }
+        let temperature = self.temperature();
         choice::choose(&self.tree, temperature, &mut self.random).expect("a game that goes on has a move")
     }
 
     /// Plays `mv`, which must be legal: keeps the tree below it, forgets the rest, gives up awaited leaves and mixes
     /// new noise into the root. The game may then be over, see [`Self::is_done`] and [`Game::outcome`].
+    ///
+    /// [`RootSelection::Gumbel`] begins a new tree unless the position is proven: visits that were not shared out by the
+    /// halving would count against the moves that have them. A cache of evaluations answers again what is still of use.
     pub fn play(&mut self, mv: G::Move) {
         while let Some(leaf) = self.leaves.awaited_leaf() {
             self.cancel(leaf);
         }
         self.game.play(&mut self.position, mv);
         let child = self.tree.edges(NodeIndex::ROOT).find(|edge| edge.mv == mv).and_then(|edge| edge.child);
-        match child {
+        let is_kept = |node: &NodeView| self.gumbel.is_none() || node.proof != Proof::Unknown;
+        match child.filter(|(_, node)| is_kept(node)) {
             Some((child, _)) => self.tree.keep_subtree(child),
             None => self.plant(),
         }
-        if self.tree.root().is_evaluated {
-            self.mix_noise();
+        if !self.tree.root().is_evaluated {
+            return;
+        }
+        match &mut self.gumbel {
+            Some(gumbel) => gumbel.begin_proven(&self.tree),
+            None => self.mix_noise(),
         }
     }
 
@@ -248,7 +280,8 @@ impl<G: Game> Search<G> {
 
     /// Begins a tree at the current position.
     fn plant(&mut self) {
-        let Self { game, position, tree, .. } = self;
+        let Self { game, position, tree, gumbel, .. } = self;
+        gumbel.iter_mut().for_each(GumbelRoot::clear);
         tree.reset(proof_of(game, position), |moves| game.legal_moves(position, moves));
     }
 
@@ -262,10 +295,15 @@ impl<G: Game> Search<G> {
     }
 
     fn select_edge(&mut self, index: NodeIndex) -> EdgeIndex {
-        let unvisited = self.tree.best_unvisited_edge(index);
-        let (node, visited) = (self.tree.view(index), self.tree.visited_edges(index));
         let is_root = index == NodeIndex::ROOT;
-        let selected = selection::select_by_puct(&node, visited, unvisited, is_root, &self.settings);
+        let selected = match &self.gumbel {
+            Some(gumbel) if is_root => gumbel.select(&self.tree, &self.settings, self.settings.simulation_count),
+            _ => {
+                let unvisited = self.tree.best_unvisited_edge(index);
+                let (node, visited) = (self.tree.view(index), self.tree.visited_edges(index));
+                selection::select_by_puct(&node, visited, unvisited, is_root, &self.settings)
+            }
+        };
         selected.expect("an unproven node has a move that is not lost")
     }
 
@@ -318,6 +356,19 @@ impl<G: Game> Search<G> {
         self.leaves.free(slot);
         self.tree.remove_pending(index);
         Some(index)
+    }
+
+    /// Prepares a root that was just evaluated.
+    fn begin_root(&mut self, network_value: Value) {
+        let temperature = self.temperature();
+        match &mut self.gumbel {
+            Some(gumbel) => gumbel.begin(&mut self.tree, network_value, temperature, &mut self.random),
+            None => self.mix_noise(),
+        }
+    }
+
+    fn temperature(&self) -> f32 {
+        self.settings.temperature_at(self.game.ply(&self.position))
     }
 
     fn mix_noise(&mut self) {
@@ -379,7 +430,7 @@ impl<G: Game> LeafSource<G> for Search<G> {
             self.repaired_priors_count += 1;
         }
         if index == NodeIndex::ROOT {
-            self.mix_noise();
+            self.begin_root(value);
         }
         self.tree.back_up(index, value);
     }

@@ -9,6 +9,18 @@ use crate::setting::{SettingError, check_range};
 /// Most simulations that a tree counts.
 pub const SIMULATION_COUNT_MAX: u32 = 100_000_000;
 
+/// How the root shares out its simulations, and what follows from it: the move played and what the policy learns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum RootSelection {
+    /// As every other node, with Dirichlet noise; the policy learns the visits (AlphaZero).
+    #[default]
+    Puct,
+    /// By sequential halving among moves drawn without replacement; the policy learns the priors, changed by what the
+    /// values say (Gumbel AlphaZero, Danihelka et al. 2022). Improves the policy with 2 simulations as with 800.
+    Gumbel,
+}
+
 /// How a game is searched. Defaults are those of self-play.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -28,12 +40,22 @@ pub struct SearchSettings {
     pub dirichlet_alpha: f32,
     /// Share of the noise in the priors of the root, 0..=1.
     pub dirichlet_weight: f32,
-    /// Temperature of the first `temperature_plies` plies, 0..=100; 0 = always the most visited move.
+    /// Temperature of the first `temperature_plies` plies, 0..=100; 0 = always the most visited move. With
+    /// [`RootSelection::Gumbel`] what the Gumbel numbers are multiplied by: 1 is the paper's.
     pub temperature: f32,
     /// Plies played at `temperature`: fifteen moves of each side.
     pub temperature_plies: u32,
     /// Temperature of all later plies, 0..=100.
     pub temperature_after: f32,
+    /// How the root shares out its simulations. With `gumbel` there is no Dirichlet noise.
+    pub root: RootSelection,
+    /// Moves among which a Gumbel root shares them out, 1..=4096; paper 16.
+    pub considered_move_count: u32,
+    /// Visits that a Gumbel root adds to those of its most visited move before they weigh values against logits (c_visit),
+    /// 0..=100,000; paper 50.
+    pub gumbel_visit_scale: f32,
+    /// Logits for each of those visits between a move that wins and one that loses (c_scale), 0..=1000; paper 1.
+    pub gumbel_value_scale: f32,
 }
 
 impl Default for SearchSettings {
@@ -49,6 +71,10 @@ impl Default for SearchSettings {
             temperature: 1.0,
             temperature_plies: 30,
             temperature_after: 0.1,
+            root: RootSelection::Puct,
+            considered_move_count: 16,
+            gumbel_visit_scale: 50.0,
+            gumbel_value_scale: 1.0,
         }
     }
 }
@@ -80,13 +106,16 @@ impl SearchSettings {
         check_range("dirichlet_alpha", self.dirichlet_alpha, 0.0..=1000.0)?;
         check_range("dirichlet_weight", self.dirichlet_weight, 0.0..=1.0)?;
         check_range("temperature", self.temperature, Self::TEMPERATURES)?;
-        check_range("temperature_after", self.temperature_after, Self::TEMPERATURES)
+        check_range("temperature_after", self.temperature_after, Self::TEMPERATURES)?;
+        check_range("considered_move_count", self.considered_move_count, 1..=4096)?;
+        check_range("gumbel_visit_scale", self.gumbel_visit_scale, 0.0..=100_000.0)?;
+        check_range("gumbel_value_scale", self.gumbel_value_scale, 0.0..=1000.0)
     }
 
     /// Returns whether the priors of the root are mixed with noise.
     #[must_use]
     pub fn has_noise(&self) -> bool {
-        self.dirichlet_alpha > 0.0 && self.dirichlet_weight > 0.0
+        self.root == RootSelection::Puct && self.dirichlet_alpha > 0.0 && self.dirichlet_weight > 0.0
     }
 
     /// Returns the temperature at which the move of this ply is chosen.

@@ -148,6 +148,24 @@ impl<M: Copy> Tree<M> {
         Some((EdgeIndex(front as u32), self.priors[front]))
     }
 
+    /// Returns the first edge without a child.
+    #[inline]
+    pub fn first_unvisited_edge(&self, index: NodeIndex) -> Option<EdgeIndex> {
+        let node = self.node(index);
+        (node.child_count < node.edge_count).then(|| EdgeIndex(node.first_edge + u32::from(node.child_count)))
+    }
+
+    /// Brings the edges of a node without children into an order: `order` holds the place of each edge so far, from 0.
+    pub fn reorder_edges(&mut self, index: NodeIndex, order: &[usize]) {
+        debug_assert_eq!(self.node(index).child_count, 0);
+        let edges = self.node(index).edges();
+        let moves: Vec<M> = order.iter().map(|at| self.moves[edges.start + at]).collect();
+        let priors: Vec<f32> = order.iter().map(|at| self.priors[edges.start + at]).collect();
+        self.moves[edges.clone()].copy_from_slice(&moves);
+        self.priors[edges].copy_from_slice(&priors);
+        self.nodes[index.at()].is_best_in_front = false;
+    }
+
     /// Moves the edge with the highest prior of `front..end` to `front`; the others keep their order.
     // Cheaper than sorting every node: most nodes never get a second child.
     fn bring_best_to(&mut self, front: usize, end: usize) {
@@ -173,7 +191,7 @@ impl<M: Copy> Tree<M> {
         (child != NodeIndex::NONE).then_some(child)
     }
 
-    /// Makes the child of `edge`, which must be the best unvisited edge of `parent`; `fill` appends its moves.
+    /// Makes the child of `edge`, which must be the first edge of `parent` without one; `fill` appends its moves.
     pub fn add_child(
         &mut self,
         parent: NodeIndex,

@@ -1,7 +1,7 @@
 //! How a worker is to search, as each lease tells it.
 
 use super::WireError;
-use crate::search::SearchSettings;
+use crate::search::{RootSelection, SearchSettings};
 
 /// Returns the message for search settings.
 #[must_use]
@@ -17,13 +17,17 @@ pub fn search_settings_to_proto(settings: &SearchSettings) -> proto::SearchSetti
         temperature: settings.temperature,
         temperature_plies: settings.temperature_plies,
         temperature_after: settings.temperature_after,
+        root: root_to_proto(settings.root).into(),
+        considered_move_count: settings.considered_move_count,
+        gumbel_visit_scale: settings.gumbel_visit_scale,
+        gumbel_value_scale: settings.gumbel_value_scale,
     }
 }
 
 /// Reads search settings and checks them.
 ///
 /// # Errors
-/// [`WireError::Setting`] with the first key that is out of range.
+/// [`WireError::Setting`] with the first key that is out of range, [`WireError::Invalid`] for an unknown root selection.
 pub fn search_settings_from_proto(message: &proto::SearchSettings) -> Result<SearchSettings, WireError> {
     let settings = SearchSettings {
         simulation_count: message.simulation_count,
@@ -36,7 +40,26 @@ pub fn search_settings_from_proto(message: &proto::SearchSettings) -> Result<Sea
         temperature: message.temperature,
         temperature_plies: message.temperature_plies,
         temperature_after: message.temperature_after,
+        root: root_from_proto(message.root)?,
+        considered_move_count: message.considered_move_count,
+        gumbel_visit_scale: message.gumbel_visit_scale,
+        gumbel_value_scale: message.gumbel_value_scale,
     };
     settings.check().map_err(|error| error.under("search"))?;
     Ok(settings)
+}
+
+const fn root_to_proto(root: RootSelection) -> proto::RootSelection {
+    match root {
+        RootSelection::Puct => proto::RootSelection::Puct,
+        RootSelection::Gumbel => proto::RootSelection::Gumbel,
+    }
+}
+
+fn root_from_proto(root: i32) -> Result<RootSelection, WireError> {
+    match proto::RootSelection::try_from(root) {
+        Ok(proto::RootSelection::Puct) => Ok(RootSelection::Puct),
+        Ok(proto::RootSelection::Gumbel) => Ok(RootSelection::Gumbel),
+        _ => Err(WireError::invalid("search.root", format!("{root} is no way to search a root"))),
+    }
 }

@@ -17,10 +17,11 @@ use rand_pcg::Pcg64Mcg;
 
 use super::proof::Proof;
 use super::report::MoveReport;
-use super::search_settings::SearchSettings;
+use super::search_settings::{RootSelection, SearchSettings};
 use super::view::{NodeIndex, NodeView, TreeView};
 use super::{SearchError, choice, outline, proof_of, report};
 use crate::game::{Game, Value};
+use crate::setting::check_that;
 use table::Table;
 use tree::Tree;
 
@@ -93,6 +94,7 @@ impl<G: Game> ParallelSearch<G> {
         // By UCB1 one simulation is enough for a move: the root needs none.
         let spare = u32::from(rule == Rule::Ucb1 && settings.simulation_count == 1);
         SearchSettings { simulation_count: settings.simulation_count + spare, ..settings.clone() }.check()?;
+        check_that("root", settings.root == RootSelection::Puct, || "gumbel is for the search of one thread")?;
         if game.outcome(&position).is_some() {
             return Err(SearchError::GameOver { ply: game.ply(&position) });
         }
