@@ -5,7 +5,7 @@ mod support;
 use std::collections::HashMap;
 
 use shared::game::Game;
-use shared::search::{Search, SearchSettings};
+use shared::search::{Search, SearchEffort, SearchSettings};
 use support::{GAME, searched, simulate};
 
 fn noisy() -> SearchSettings {
@@ -104,4 +104,31 @@ fn noise_is_at_the_root_alone_and_new_after_each_ply() {
     first.play(mv);
     assert_eq!(before.len(), root_priors(&first).len());
     assert_ne!(before, root_priors(&first), "a root that was kept gets noise of its own");
+}
+
+#[test]
+fn a_fast_search_takes_fewer_simulations_and_no_noise() {
+    let settings = SearchSettings { full_search_share: 0.5, fast_simulation_count: 30, ..noisy() };
+    let mut fast = Search::new(GAME, GAME.initial_position(), settings.clone(), 1).expect("a game that goes on");
+    fast.set_effort(SearchEffort::Fast);
+    simulate(&mut fast, 1000);
+    assert_eq!(fast.simulation_count(), 30);
+    let quiet = searched(GAME.initial_position(), settings.clone().for_match(30), 1, 1000);
+    assert_eq!(fast.outline(9), quiet.outline(9), "as without noise");
+    // After it a position that is searched fully: its tree is kept, gets noise, and goes on to all simulations.
+    let mv = quiet.principal_variation()[0];
+    let priors_of = |effort| {
+        let mut search = Search::new(GAME, GAME.initial_position(), settings.clone(), 1).expect("a game that goes on");
+        search.set_effort(SearchEffort::Fast);
+        simulate(&mut search, 1000);
+        search.set_effort(effort);
+        search.play(mv);
+        let priors = root_priors(&search);
+        simulate(&mut search, 1000);
+        (priors, search.simulation_count())
+    };
+    let ((with_noise, full_count), (without, fast_count)) =
+        (priors_of(SearchEffort::Full), priors_of(SearchEffort::Fast));
+    assert_ne!(with_noise, without);
+    assert_eq!((full_count, fast_count), (100, 30));
 }

@@ -198,6 +198,8 @@ fn search_settings_survive_the_wire_and_are_checked() {
         considered_move_count: 8,
         gumbel_visit_scale: 25.0,
         gumbel_value_scale: 0.5,
+        full_search_share: 0.25,
+        fast_simulation_count: 50,
         ..SearchSettings::default()
     };
     let message = search_settings_to_proto(&settings);

@@ -6,7 +6,7 @@ use shared::encoding::{Encoding, Mv, Pos};
 use shared::game::{Game, MoveError, StartError, Value};
 use shared::ids::NetworkRef;
 use shared::record::{PlyRecord, PolicyTarget};
-use shared::search::{Added, EvaluationError, LeafId, LeafSource, Request, Search, SearchError};
+use shared::search::{Added, EvaluationError, LeafId, LeafSource, Request, Search, SearchEffort, SearchError};
 use shared::seed::mix_seed;
 use shared::wire::{ReportedPly, WireError, network_ref_from_wire, ply_to_proto, search_settings_from_proto};
 
@@ -76,7 +76,8 @@ pub(crate) struct LeasedGame<E: Encoding> {
     /// One tree for both sides, or one for each if their networks differ: a tree holds evaluations of one network.
     searches: Vec<Search<E::Game>>,
     networks: [NetworkRef; 2],
-    makes_targets: bool,
+    /// The game's seed, if the policy learns from it: then some plies may be searched fast.
+    self_play_seed: Option<u64>,
     /// Plies played so far; says nothing about the side to move, since a start position may have Black to move.
     ply_count: u32,
     awaited: Vec<AwaitedLeaf>,
@@ -91,9 +92,9 @@ impl<E: Encoding> LeasedGame<E> {
     /// [`LeaseError`] if the lease cannot be played.
     pub(crate) fn new(encoding: &E, held: Arc<HeldLease>, lease: &proto::Lease) -> Result<Self, LeaseError> {
         let settings = search_settings_from_proto(lease.search.as_ref().ok_or(LeaseError::NoSettings)?)?;
-        let makes_targets = match proto::GameKind::try_from(lease.kind) {
-            Ok(proto::GameKind::SelfPlay) => true,
-            Ok(proto::GameKind::Gate) => false,
+        let self_play_seed = match proto::GameKind::try_from(lease.kind) {
+            Ok(proto::GameKind::SelfPlay) => Some(lease.seed),
+            Ok(proto::GameKind::Gate) => None,
             _ => return Err(LeaseError::Kind(lease.kind)),
         };
         let game = encoding.game();
@@ -107,7 +108,10 @@ impl<E: Encoding> LeasedGame<E> {
         };
         let searches = (0..tree_count).map(search).collect::<Result<_, _>>()?;
         let (awaited, priors) = (vec![], vec![]);
-        Ok(Self { lease: held, searches, networks, makes_targets, ply_count, awaited, priors, failure: None })
+        let mut leased =
+            Self { lease: held, searches, networks, self_play_seed, ply_count, awaited, priors, failure: None };
+        leased.prepare_ply();
+        Ok(leased)
     }
 
     /// Searches and plays until leaves wait for evaluations, or the turn is over.
@@ -214,9 +218,23 @@ impl<E: Encoding> LeasedGame<E> {
         true
     }
 
+    /// Tells the searches how thoroughly the next position is to be searched.
+    fn prepare_ply(&mut self) {
+        let effort = self.effort();
+        self.searches.iter_mut().for_each(|search| search.set_effort(effort));
+    }
+
+    /// Returns how thoroughly the ply is searched that is played next. It follows from the game's seed, so that whoever
+    /// goes on with the game does the same.
+    fn effort(&self) -> SearchEffort {
+        let settings = self.searches[0].settings();
+        self.self_play_seed.map_or(SearchEffort::Full, |seed| settings.effort_at(seed, self.ply_count))
+    }
+
     /// Plays the move that the search chose and reports it. Returns whether the game is over.
     fn play_ply(&mut self, batcher: &mut LeafBatcher<E>, tree: usize) -> Result<bool, Stopping> {
         let game = batcher.encoding.game();
+        let makes_target = self.self_play_seed.is_some() && self.effort() == SearchEffort::Full;
         let search = &mut self.searches[tree];
         let side = game.side_to_move(search.position());
         let mv = search.choose_move();
@@ -225,13 +243,14 @@ impl<E: Encoding> LeasedGame<E> {
             ply: self.ply_count,
             record: PlyRecord {
                 move_text: game.format_move(search.position(), mv),
-                policy_target: if self.makes_targets { policy_target(&batcher.encoding, search) } else { None },
+                policy_target: if makes_target { policy_target(&batcher.encoding, search) } else { None },
                 root_value: search.root_value().get(),
                 simulation_count: search.simulation_count(),
                 network_id: Some(batcher.resolve(self.networks[side.index()])),
             },
         };
         self.ply_count += 1;
+        self.prepare_ply();
         for search in &mut self.searches {
             search.play(mv);
         }

@@ -8,7 +8,7 @@ use common::{Disk, FakeLearner, InvalidAnswer, State};
 use proto::{GameKind, WorkerKind};
 use runtime::auth::Token;
 use shared::record::PolicyTarget;
-use shared::search::{RootSelection, SearchSettings};
+use shared::search::{RootSelection, SearchEffort, SearchSettings};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 use worker::{Summary, WorkerConfig, WorkerError, WorkerSettings};
@@ -245,4 +245,47 @@ async fn a_gumbel_root_reports_improved_priors_as_targets() {
     let first = state.games.values().filter_map(|game| game.plies.first());
     let targets = first.map(|ply| PolicyTarget::from_bytes(&ply.policy_target).expect("a target").pairs().len());
     assert!(targets.max() > Some(7), "moves without a visit have weights too");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+async fn plies_searched_fast_follow_from_the_seed_and_teach_nothing() {
+    for root in [RootSelection::Puct, RootSelection::Gumbel] {
+        let settings = SearchSettings {
+            root,
+            simulation_count: 24,
+            full_search_share: 0.4,
+            fast_simulation_count: 6,
+            ..SearchSettings::default()
+        };
+        // The learner dies in the middle of games, and other threads go on with them.
+        let disk = Disk::new(State { settings: settings.clone(), evaluations_left: Some(60), ..State::with_games(20) });
+        let learner = FakeLearner::start(&disk);
+        let first = Running::start(learner.settings(), WorkerKind::Actor);
+        disk.wait_until("the learner stops answering", |state| state.evaluations_left == Some(0)).await;
+        first.stop().await;
+        disk.change(|state| {
+            state.evaluations_left = None;
+            state.games.values_mut().for_each(|game| game.holder = None);
+        });
+        assert!(!disk.lock().are_all_over(), "the first worker leaves in the middle of games");
+        let second = Running::start(learner.settings(), WorkerKind::Actor);
+        disk.wait_until("all games are over", State::are_all_over).await;
+        second.stop().await;
+        let state = take(&disk);
+        let (mut full_count, mut fast_count) = (0, 0);
+        for (game_id, game) in &state.games {
+            for ply in &game.plies {
+                let effort = settings.effort_at(state.seed + game_id, ply.ply);
+                let is_fast = effort == SearchEffort::Fast;
+                assert_eq!(ply.policy_target.is_empty(), is_fast, "ply {} of game {game_id}", ply.ply);
+                *(if is_fast { &mut fast_count } else { &mut full_count }) += 1;
+                if root == RootSelection::Gumbel {
+                    assert!(
+                        ply.simulation_count <= settings.simulation_count_of(effort) || ply.root_value.abs() == 1.0
+                    );
+                }
+            }
+        }
+        assert!(full_count > 20 && fast_count > 30, "{full_count} full, {fast_count} fast");
+    }
 }

@@ -87,6 +87,8 @@ impl GateConfig {
 
     pub(super) fn check(&self) -> Result<(), SettingError> {
         self.search.check().map_err(|error| error.under("search"))?;
+        let share = self.search.full_search_share;
+        check_that("search.full_search_share", share == 1.0, || format!("{share} is not 1, as it is in every gate"))?;
         self.settings().check()?;
         check_range("opening_plies", self.opening_plies, ..=OPENING_PLIES_MAX)
     }

@@ -42,7 +42,7 @@ pub use preset::{SearchPreset, SearchPresetError};
 pub use proof::Proof;
 pub use report::MoveReport;
 pub use run::run_search;
-pub use search_settings::{RootSelection, SIMULATION_COUNT_MAX, SearchSettings};
+pub use search_settings::{RootSelection, SIMULATION_COUNT_MAX, SearchEffort, SearchSettings};
 pub use tree::{NODE_BYTES, edge_bytes};
 
 /// The search of one game: the tree below its current position.
@@ -78,6 +78,9 @@ pub use tree::{NODE_BYTES, edge_bytes};
 pub struct Search<G: Game> {
     game: G,
     settings: SearchSettings,
+    effort: SearchEffort,
+    /// Simulations at that effort.
+    simulation_count_max: u32,
     position: G::Position,
     tree: Tree<G::Move>,
     /// Unless the root is searched by PUCT.
@@ -125,6 +128,8 @@ impl<G: Game> Search<G> {
         let gumbel = (settings.root == RootSelection::Gumbel).then(GumbelRoot::default);
         let mut search = Self {
             game,
+            effort: SearchEffort::Full,
+            simulation_count_max: settings.simulation_count,
             settings,
             position,
             tree: Tree::new(),
@@ -142,7 +147,14 @@ impl<G: Game> Search<G> {
     #[must_use]
     pub fn is_done(&self) -> bool {
         let root = self.tree.root();
-        root.visit_count >= self.settings.simulation_count || root.proof != Proof::Unknown
+        root.visit_count >= self.simulation_count_max || root.proof != Proof::Unknown
+    }
+
+    /// Sets how thoroughly positions are searched: from the first one on if nothing was searched yet, otherwise from the
+    /// next one that is played to. Full unless set.
+    pub fn set_effort(&mut self, effort: SearchEffort) {
+        self.effort = effort;
+        self.simulation_count_max = self.settings.simulation_count_of(effort);
     }
 
     /// Returns each legal move with its visits, in an order that the same search repeats: by PUCT the policy target.
@@ -287,7 +299,7 @@ impl<G: Game> Search<G> {
 
     /// Returns a slot for one more leaf, unless enough are awaited.
     fn free_slot(&self) -> Option<usize> {
-        let is_enough = self.simulation_count() + self.awaited_count() >= self.settings.simulation_count;
+        let is_enough = self.simulation_count() + self.awaited_count() >= self.simulation_count_max;
         if is_enough || self.is_done() {
             return None;
         }
@@ -297,11 +309,12 @@ impl<G: Game> Search<G> {
     fn select_edge(&mut self, index: NodeIndex) -> EdgeIndex {
         let is_root = index == NodeIndex::ROOT;
         let selected = match &self.gumbel {
-            Some(gumbel) if is_root => gumbel.select(&self.tree, &self.settings, self.settings.simulation_count),
+            Some(gumbel) if is_root => gumbel.select(&self.tree, &self.settings, self.simulation_count_max),
             _ => {
                 let unvisited = self.tree.best_unvisited_edge(index);
                 let (node, visited) = (self.tree.view(index), self.tree.visited_edges(index));
-                selection::select_by_puct(&node, visited, unvisited, is_root, &self.settings)
+                let is_noisy = is_root && self.is_noisy();
+                selection::select_by_puct(&node, visited, unvisited, is_noisy, &self.settings)
             }
         };
         selected.expect("an unproven node has a move that is not lost")
@@ -371,8 +384,13 @@ impl<G: Game> Search<G> {
         self.settings.temperature_at(self.game.ply(&self.position))
     }
 
+    /// Returns whether the priors of the root are mixed with noise.
+    fn is_noisy(&self) -> bool {
+        self.effort == SearchEffort::Full && self.settings.has_noise()
+    }
+
     fn mix_noise(&mut self) {
-        if self.settings.has_noise() {
+        if self.is_noisy() {
             let SearchSettings { dirichlet_alpha, dirichlet_weight, .. } = self.settings;
             let priors = self.tree.priors_mut(NodeIndex::ROOT);
             priors::mix_noise(priors, dirichlet_alpha, dirichlet_weight, &mut self.random);

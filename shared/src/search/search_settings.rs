@@ -1,10 +1,15 @@
 //! How a game is searched: plain numbers, checked once.
 
+use std::ops::Bound::{Excluded, Included};
 use std::ops::RangeInclusive;
 
 use serde::{Deserialize, Serialize};
 
+use crate::seed::mix_seed;
 use crate::setting::{SettingError, check_range};
+
+/// Tells what is drawn for the effort of a ply from all else that a game's seed is for.
+const EFFORT_SEED: u64 = 0x6566_666f_7274;
 
 /// Most simulations that a tree counts.
 pub const SIMULATION_COUNT_MAX: u32 = 100_000_000;
@@ -19,6 +24,16 @@ pub enum RootSelection {
     /// By sequential halving among moves drawn without replacement; the policy learns the priors, changed by what the
     /// values say (Gumbel AlphaZero, Danihelka et al. 2022). Improves the policy with 2 simulations as with 800.
     Gumbel,
+}
+
+/// How thoroughly a position is searched.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum SearchEffort {
+    /// With all simulations and the noise: the policy learns from it.
+    #[default]
+    Full,
+    /// With few simulations and no Dirichlet noise, to get on with the game: nothing is learned from it.
+    Fast,
 }
 
 /// How a game is searched. Defaults are those of self-play.
@@ -56,6 +71,12 @@ pub struct SearchSettings {
     pub gumbel_visit_scale: f32,
     /// Logits for each of those visits between a move that wins and one that loses (c_scale), 0..=1000; paper 1.
     pub gumbel_value_scale: f32,
+    /// Share of the plies of a self-play game that are searched fully, above 0 and at most 1; the others are searched fast.
+    /// 1 = all; KataGo 0.25.
+    pub full_search_share: f32,
+    /// Simulations of a ply that is searched fast, visits kept included, 2..=100,000,000; `simulation_count` if that is
+    /// less. KataGo: a sixth to a fifth of it.
+    pub fast_simulation_count: u32,
 }
 
 impl Default for SearchSettings {
@@ -75,6 +96,8 @@ impl Default for SearchSettings {
             considered_move_count: 16,
             gumbel_visit_scale: 50.0,
             gumbel_value_scale: 1.0,
+            full_search_share: 1.0,
+            fast_simulation_count: 160,
         }
     }
 }
@@ -87,10 +110,17 @@ impl SearchSettings {
     /// Possible values of the temperatures.
     pub const TEMPERATURES: RangeInclusive<f32> = 0.0..=100.0;
 
-    /// Returns the same search as it is played for a result: no noise, always the most visited move.
+    /// Returns the same search as it is played for a result: no noise, always the most visited move, every ply fully.
     #[must_use]
     pub fn for_match(self, simulation_count: u32) -> Self {
-        Self { simulation_count, dirichlet_alpha: 0.0, temperature: 0.0, temperature_after: 0.0, ..self }
+        Self {
+            simulation_count,
+            dirichlet_alpha: 0.0,
+            temperature: 0.0,
+            temperature_after: 0.0,
+            full_search_share: 1.0,
+            ..self
+        }
     }
 
     /// Checks every number.
@@ -109,13 +139,33 @@ impl SearchSettings {
         check_range("temperature_after", self.temperature_after, Self::TEMPERATURES)?;
         check_range("considered_move_count", self.considered_move_count, 1..=4096)?;
         check_range("gumbel_visit_scale", self.gumbel_visit_scale, 0.0..=100_000.0)?;
-        check_range("gumbel_value_scale", self.gumbel_value_scale, 0.0..=1000.0)
+        check_range("gumbel_value_scale", self.gumbel_value_scale, 0.0..=1000.0)?;
+        check_range("full_search_share", self.full_search_share, (Excluded(0.0), Included(1.0)))?;
+        check_range("fast_simulation_count", self.fast_simulation_count, Self::SIMULATION_COUNTS)
     }
 
     /// Returns whether the priors of the root are mixed with noise.
     #[must_use]
     pub fn has_noise(&self) -> bool {
         self.root == RootSelection::Puct && self.dirichlet_alpha > 0.0 && self.dirichlet_weight > 0.0
+    }
+
+    /// Returns how thoroughly this ply, 0 for the first, of the game with this seed is searched: the same for whoever asks.
+    #[must_use]
+    pub fn effort_at(&self, seed: u64, ply: u32) -> SearchEffort {
+        let drawn = mix_seed(seed ^ EFFORT_SEED, ply.into()) as f64 / u64::MAX as f64;
+        // 1 is all, even if 1 is drawn.
+        let is_full = self.full_search_share >= 1.0 || drawn < f64::from(self.full_search_share);
+        if is_full { SearchEffort::Full } else { SearchEffort::Fast }
+    }
+
+    /// Returns the simulations of a position that is searched so thoroughly.
+    #[must_use]
+    pub fn simulation_count_of(&self, effort: SearchEffort) -> u32 {
+        match effort {
+            SearchEffort::Full => self.simulation_count,
+            SearchEffort::Fast => self.fast_simulation_count.min(self.simulation_count),
+        }
     }
 
     /// Returns the temperature at which the move of this ply is chosen.
@@ -151,6 +201,28 @@ mod tests {
             message(SearchSettings { exploration: f32::NAN, ..default() }),
             "exploration: NaN is not in 0..=1000"
         );
+    }
+
+    #[test]
+    fn about_so_many_plies_are_searched_fully_and_always_the_same_ones() {
+        let settings =
+            SearchSettings { full_search_share: 0.25, fast_simulation_count: 100, ..SearchSettings::default() };
+        let full_count = |seed| (0..4000).filter(|ply| settings.effort_at(seed, *ply) == SearchEffort::Full).count();
+        for seed in [0, 1, u64::MAX] {
+            // Five standard deviations of a binomial count are 137.
+            assert!(full_count(seed).abs_diff(1000) < 137, "{} of 4000", full_count(seed));
+            assert_eq!(full_count(seed), full_count(seed));
+        }
+        let efforts = |seed| (0..64).map(|ply| settings.effort_at(seed, ply)).collect::<Vec<_>>();
+        assert_ne!(efforts(1), efforts(2));
+        let all = SearchSettings::default();
+        assert!((0..4000).all(|ply| all.effort_at(7, ply) == SearchEffort::Full));
+        assert_eq!(
+            [SearchEffort::Full, SearchEffort::Fast].map(|effort| settings.simulation_count_of(effort)),
+            [800, 100]
+        );
+        let early = SearchSettings { simulation_count: 60, ..settings };
+        assert_eq!(early.simulation_count_of(SearchEffort::Fast), 60, "no fast ply takes longer than a full one");
     }
 
     #[test]

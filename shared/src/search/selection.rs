@@ -7,7 +7,8 @@ use super::view::{EdgeIndex, NodeView};
 use crate::game::Value;
 
 /// Returns the edge of an evaluated, unproven node that the next simulation follows by PUCT. `visited` are number, prior
-/// and child of the edges with a child, `unvisited` the one with the highest prior of those without.
+/// and child of the edges with a child, `unvisited` the one with the highest prior of those without. A root is noisy if its
+/// priors are mixed with noise.
 ///
 /// Moves that are proven lost are passed over; `None` if no other is left. Of the moves without a visit only the one with
 /// the highest prior can score best, so the others are not looked at. Of equal scores the first wins, moves with a visit
@@ -17,7 +18,7 @@ pub(super) fn select_by_puct(
     node: &NodeView,
     visited: impl Iterator<Item = (EdgeIndex, f32, NodeView)>,
     mut unvisited: Option<(EdgeIndex, f32)>,
-    is_root: bool,
+    is_noisy: bool,
     settings: &SearchSettings,
 ) -> Option<EdgeIndex> {
     let node_visits = node.visit_count.saturating_sub(1) + node.pending_count * settings.virtual_loss;
@@ -46,7 +47,7 @@ pub(super) fn select_by_puct(
         }
     }
     if let Some((edge, prior)) = unvisited {
-        let value = first_play_urgency(node.mean_value(), visited_prior, reduction(is_root, settings));
+        let value = first_play_urgency(node.mean_value(), visited_prior, reduction(is_noisy, settings));
         if puct_score(value, exploration, prior, 0) > best_score {
             best = Some(edge);
         }
@@ -97,6 +98,6 @@ fn first_play_urgency(parent: Value, visited_prior: f32, reduction: f32) -> Valu
 }
 
 /// Noise is there to have unlikely moves tried: a noisy root does not hold them back (KataGo's self-play).
-fn reduction(is_root: bool, settings: &SearchSettings) -> f32 {
-    if is_root && settings.has_noise() { 0.0 } else { settings.first_play_urgency_reduction }
+fn reduction(is_noisy: bool, settings: &SearchSettings) -> f32 {
+    if is_noisy { 0.0 } else { settings.first_play_urgency_reduction }
 }

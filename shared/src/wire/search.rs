@@ -21,6 +21,8 @@ pub fn search_settings_to_proto(settings: &SearchSettings) -> proto::SearchSetti
         considered_move_count: settings.considered_move_count,
         gumbel_visit_scale: settings.gumbel_visit_scale,
         gumbel_value_scale: settings.gumbel_value_scale,
+        full_search_share: settings.full_search_share,
+        fast_simulation_count: settings.fast_simulation_count,
     }
 }
 
@@ -44,6 +46,8 @@ pub fn search_settings_from_proto(message: &proto::SearchSettings) -> Result<Sea
         considered_move_count: message.considered_move_count,
         gumbel_visit_scale: message.gumbel_visit_scale,
         gumbel_value_scale: message.gumbel_value_scale,
+        full_search_share: message.full_search_share,
+        fast_simulation_count: message.fast_simulation_count,
     };
     settings.check().map_err(|error| error.under("search"))?;
     Ok(settings)

@@ -201,9 +201,9 @@ fn select<G: Game>(
     let (tree, settings) = (&search.tree, &search.settings);
     match search.rule {
         Rule::Puct => {
-            let is_root = index == NodeIndex::ROOT;
+            let is_noisy = index == NodeIndex::ROOT && settings.has_noise();
             let unvisited = unvisited.map(|edge| (edge, tree.prior(edge)));
-            select_by_puct(node, tree.visited_edges(index), unvisited, is_root, settings)
+            select_by_puct(node, tree.visited_edges(index), unvisited, is_noisy, settings)
         }
         Rule::Ucb1 => unvisited.or_else(|| select_by_ucb1(node, tree.visited_children(index), settings)),
     }
