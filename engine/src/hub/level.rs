@@ -11,6 +11,16 @@ const SHARE_MAX: f64 = 0.5;
 /// Longest time that counts as one.
 const SECONDS_MAX: f64 = 1e7;
 
+/// An argument of `level` that is not a number.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("level: {name}: {text:?} is not a number")]
+pub struct LevelError {
+    /// The argument.
+    pub name: &'static str,
+    /// What was given.
+    pub text: String,
+}
+
 /// Limits of the next searches. Without any a search ends by the settings.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Level {
@@ -28,10 +38,10 @@ impl Level {
     /// Reads the arguments of `level`.
     ///
     /// # Errors
-    /// Which argument is not a number.
-    pub fn parse(line: &HubLine) -> Result<Self, String> {
+    /// [`LevelError`] naming the argument.
+    pub fn parse(line: &HubLine) -> Result<Self, LevelError> {
         let bounded = |value: f64| if value.is_nan() { 0.0 } else { value.clamp(0.0, SECONDS_MAX) };
-        let seconds = |name: &str| number(line, name).map(|value| value.map(bounded));
+        let seconds = |name| number(line, name).map(|value| value.map(bounded));
         let move_time = seconds("move-time")?;
         let clock_time = match (seconds("time")?, seconds("inc")?, number(line, "moves")?) {
             (None, None, _) => None,
@@ -53,9 +63,9 @@ fn share(time: f64, increment: f64, moves: Option<u32>) -> f64 {
     (time / moves + increment).min((time + increment) * share_max)
 }
 
-fn number<T: std::str::FromStr>(line: &HubLine, name: &str) -> Result<Option<T>, String> {
+fn number<T: std::str::FromStr>(line: &HubLine, name: &'static str) -> Result<Option<T>, LevelError> {
     let Some(text) = line.value(name) else { return Ok(None) };
-    text.parse().map(Some).map_err(|_| format!("level: {name}: {text:?} is not a number"))
+    text.parse().map(Some).map_err(|_| LevelError { name, text: text.to_owned() })
 }
 
 #[cfg(test)]
@@ -82,7 +92,7 @@ mod tests {
         assert_eq!(seconds("level moves=1 time=8"), 8.0);
         assert_eq!(seconds("level time=-3"), 0.0);
         let error = Level::parse(&HubLine::parse("level nodes=many")).unwrap_err();
-        assert_eq!(error, "level: nodes: \"many\" is not a number");
+        assert_eq!(error.to_string(), "level: nodes: \"many\" is not a number");
         assert_eq!(seconds("level move-time=inf"), SECONDS_MAX);
         assert_eq!(seconds("level move-time=NaN"), 0.0);
     }

@@ -3,17 +3,17 @@
 use std::io::{self, Write};
 use std::time::Duration;
 
-use notation::dama::hub;
+use notation::dama::hub::{self, HubError};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use shared::game::dama::text::{find_move, format_with_captured};
 use shared::game::dama::{Dama, DamaRules, Move, Position};
-use shared::game::{Game, Outcome};
+use shared::game::{Game, MoveError, Outcome};
 use shared::search::{ParallelSearch, SearchPreset};
 
-use super::level::Level;
+use super::level::{Level, LevelError};
 use super::watch::{Ends, Inbox, Next, Watch};
-use crate::options::{EngineOptions, Kind, ShownOption};
+use crate::options::{EngineOptions, Kind, OptionError, ShownOption};
 use crate::player::Player;
 use crate::think::think;
 use notation::dama::hub_line::{HubLine, quoted};
@@ -27,6 +27,23 @@ pub struct Session {
     /// The tree below the position searched last, kept for the next one.
     search: Option<ParallelSearch<Dama>>,
     random: Pcg64Mcg,
+}
+
+/// Why a command is not carried out.
+#[derive(Debug, thiserror::Error)]
+enum CommandError {
+    #[error("variant {0:?} is not italian")]
+    Variant(String),
+    #[error(transparent)]
+    Option(#[from] OptionError),
+    #[error("pos: no position")]
+    NoPosition,
+    #[error("pos: {0}")]
+    Position(#[from] HubError),
+    #[error("pos: {0}")]
+    Move(#[from] MoveError),
+    #[error(transparent)]
+    Level(#[from] LevelError),
 }
 
 /// How a search is meant.
@@ -71,13 +88,13 @@ impl Session {
                 Ok(())
             }
             "pos" => self.set_position(&line),
-            "level" => Level::parse(&line).map(|level| self.level = level),
+            "level" => Level::parse(&line).map(|level| self.level = level).map_err(CommandError::from),
             "go" => return self.go(&line, inbox, out),
             "quit" => return Ok(Next::Quit),
             _ => Ok(()),
         };
-        if let Err(message) = done {
-            tell_error(out, &message)?;
+        if let Err(error) = done {
+            tell_error(out, &error.to_string())?;
         }
         out.flush()?;
         Ok(Next::Listen)
@@ -93,14 +110,14 @@ impl Session {
         writeln!(out, "wait")
     }
 
-    fn set(&mut self, line: &HubLine) -> Result<(), String> {
+    fn set(&mut self, line: &HubLine) -> Result<(), CommandError> {
         let (name, value) = (line.value("name").unwrap_or_default(), line.value("value").unwrap_or_default());
         if name == "variant" {
             let is_known = value.eq_ignore_ascii_case("italian");
-            return if is_known { Ok(()) } else { Err(format!("variant {value:?} is not italian")) };
+            return if is_known { Ok(()) } else { Err(CommandError::Variant(value.to_owned())) };
         }
         let before = self.options.tree_key();
-        self.options.set(name, value).map_err(|error| error.to_string())?;
+        self.options.set(name, value)?;
         self.player.set_threads(self.options.threads.value);
         if self.options.tree_key() != before {
             self.search = None;
@@ -108,11 +125,11 @@ impl Session {
         Ok(())
     }
 
-    fn set_position(&mut self, line: &HubLine) -> Result<(), String> {
-        let text = line.value("pos").ok_or("pos: no position")?;
-        let mut position = hub::read(text).map_err(|error| format!("pos: {error}"))?;
+    fn set_position(&mut self, line: &HubLine) -> Result<(), CommandError> {
+        let text = line.value("pos").ok_or(CommandError::NoPosition)?;
+        let mut position = hub::read(text)?;
         for text in line.value("moves").unwrap_or_default().split_whitespace() {
-            let mv = find_move(&dama(), &position, text).map_err(|error| format!("pos: {error}"))?;
+            let mv = find_move(&dama(), &position, text)?;
             dama().play(&mut position, mv);
         }
         self.position = position;

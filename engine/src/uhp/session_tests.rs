@@ -12,9 +12,13 @@ pub fn session() -> Session {
 }
 
 /// Carries out a line, as the program does.
-fn say(session: &mut Session, line: &str) -> Result<String, String> {
-    let answer = Command::parse(line).and_then(|command| session.execute(command));
-    answer.map(|lines| lines.join("\n")).map_err(|refusal| refusal.line())
+fn say(session: &mut Session, line: &str) -> Result<String, Refusal> {
+    Command::parse(line).and_then(|command| session.execute(command)).map(|lines| lines.join("\n"))
+}
+
+/// Carries out a line that is refused, and returns the words.
+fn refused(session: &mut Session, line: &str) -> String {
+    say(session, line).expect_err(line).line()
 }
 
 /// Plays random games until the side to move can win at once. Returns the game, and the result of winning.
@@ -51,8 +55,9 @@ fn a_mate_in_one_is_played_by_both_sides_without_a_network() {
         let after = say(&mut session, &format!("play {best}")).unwrap();
         let state = if wanted == Outcome::Win(shared::game::Side::White) { "WhiteWins" } else { "BlackWins" };
         assert!(after.contains(state), "{best} in {after}");
-        assert_eq!(say(&mut session, "bestmove depth 9"), Err("err the game is over; try newgame or undo".into()));
-        assert_eq!(say(&mut session, "play pass"), Err("err the game is over; try newgame or undo".into()));
+        for line in ["bestmove depth 9", "play pass"] {
+            assert_eq!(refused(&mut session, line), "err the game is over; try newgame or undo");
+        }
         assert!(say(&mut session, "undo").unwrap().contains("InProgress"));
         winners.push(wanted);
     }
@@ -103,11 +108,11 @@ fn a_network_that_fails_is_told_and_forgotten() {
     say(&mut session, "newgame").unwrap();
     for threads in ["1", "4"] {
         say(&mut session, &format!("options set SearchThreads {threads}")).unwrap();
-        assert_eq!(say(&mut session, "bestmove depth 5"), Err("err search failed: cannot evaluate: no memory".into()));
+        assert_eq!(refused(&mut session, "bestmove depth 5"), "err search failed: cannot evaluate: no memory");
     }
     say(&mut session, "options set Preset grandmaster").unwrap();
     assert!(say(&mut session, "bestmove depth 50").is_ok(), "a preset without a network does not ask it");
-    assert_eq!(say(&mut session, "undo 1"), Err("err cannot take back 1 of 0 plies".into()));
+    assert_eq!(refused(&mut session, "undo 1"), "err cannot take back 1 of 0 plies");
 }
 
 #[test]
@@ -142,6 +147,7 @@ proptest! {
         for line in lines.iter().filter(|line| !line.trim().is_empty()) {
             let before = session.game.as_ref().map(Played::text);
             if let Err(refusal) = say(&mut session, line) {
+                let refusal = refusal.line();
                 let is_known = refusal.starts_with("err ") || refusal.starts_with("invalidmove ");
                 prop_assert!(is_known && refusal.len() < 1000 && !refusal.contains('\n'), "{refusal}");
                 prop_assert_eq!(session.game.as_ref().map(Played::text), before);

@@ -9,7 +9,8 @@ use shared::game::dama::text::{find_move, format_move, format_route};
 use shared::game::dama::{Dama, Move, Position, Square};
 use shared::game::{Game, Outcome, Side};
 
-use super::{Checked, check_lines, expect};
+use super::difference::{Difference, expect};
+use super::{Checked, FailedFact, check_lines};
 
 /// Checks a file: PDN, or facts one a line.
 pub fn check_facts(text: &str) -> Vec<Checked> {
@@ -17,7 +18,8 @@ pub fn check_facts(text: &str) -> Vec<Checked> {
         return check_lines(text, check_line);
     }
     let check = |game: Result<_, pdn::PdnError>| {
-        game.map(|_: pdn::PdnGame| ()).map_err(|error| (error.line as usize, error.reason.to_string()))
+        game.map(|_: pdn::PdnGame| ())
+            .map_err(|error| FailedFact { line: error.line as usize, difference: error.reason.into() })
     };
     pdn::read(text).map(check).collect()
 }
@@ -78,21 +80,18 @@ struct Step {
     result: Option<String>,
 }
 
-fn check_line(line: &str) -> Result<(), String> {
-    let facts: Facts = serde_json::from_str(line).map_err(|error| format!("not a line of facts: {error}"))?;
-    check(&facts).map_err(|difference| match &facts.id {
-        Some(id) => format!("{id}: {difference}"),
-        None => difference,
-    })
+fn check_line(line: &str) -> Result<(), Difference> {
+    let facts: Facts = serde_json::from_str(line).map_err(Difference::NotFacts)?;
+    check(&facts).map_err(|difference| difference.named(facts.id.as_deref()))
 }
 
-fn check(facts: &Facts) -> Result<(), String> {
+fn check(facts: &Facts) -> Result<(), Difference> {
     if facts.is_empty() {
-        return Err("none of moves, legal, n_moves, results, illegal, after, over, steps".to_owned());
+        return Err(Difference::Nothing("none of moves, legal, n_moves, results, illegal, after, over, steps"));
     }
-    let read = fen::read(&facts.fen).map_err(|error| error.to_string())?;
+    let read = fen::read(&facts.fen)?;
     if facts.quiet > Dama::QUIET_PLY_LIMIT {
-        return Err(format!("quiet: {} is above {}", facts.quiet, Dama::QUIET_PLY_LIMIT));
+        return Err(Difference::Quiet { quiet: facts.quiet, limit: Dama::QUIET_PLY_LIMIT });
     }
     let position = Position::new(*read.board(), read.side_to_move(), facts.quiet);
     let ways = ways(&position);
@@ -113,13 +112,13 @@ fn check(facts: &Facts) -> Result<(), String> {
         check_move(&position, ways[&facts.text], facts)?;
     }
     for (text, expected) in facts.after.iter().flatten() {
-        let mv = *ways.get(text).ok_or_else(|| format!("{text} is not legal"))?;
+        let mv = *ways.get(text).ok_or_else(|| Difference::NotLegal(text.clone()))?;
         expect(&format!("after {text}"), &fen_of(&play(&position, mv)), expected)?;
     }
     for text in facts.illegal.iter().flatten() {
         // Start and end alone may name a longer capture; that is another way to write it.
         if ways.contains_key(text) {
-            return Err(format!("{text} is legal"));
+            return Err(Difference::Legal(text.clone()));
         }
     }
     check_steps(position, facts.steps.as_deref().unwrap_or_default())
@@ -137,17 +136,17 @@ fn ways(position: &Position) -> BTreeMap<String, Move> {
     moves.iter().map(|mv| (format_move(&dama, position, *mv), *mv)).collect()
 }
 
-fn check_texts(ways: &BTreeMap<String, Move>, texts: &[String]) -> Result<(), String> {
+fn check_texts(ways: &BTreeMap<String, Move>, texts: &[String]) -> Result<(), Difference> {
     let (found, expected): (BTreeSet<_>, BTreeSet<_>) = (ways.keys().collect(), texts.iter().collect());
     if found == expected {
         return Ok(());
     }
     let list =
         |one: &BTreeSet<&String>, other| one.difference(other).map(|text| text.as_str()).collect::<Vec<_>>().join(", ");
-    Err(format!("legal moves: missing [{}], extra [{}]", list(&expected, &found), list(&found, &expected)))
+    Err(Difference::LegalMoves { missing: list(&expected, &found), extra: list(&found, &expected) })
 }
 
-fn check_move(position: &Position, mv: Move, facts: &MoveFacts) -> Result<(), String> {
+fn check_move(position: &Position, mv: Move, facts: &MoveFacts) -> Result<(), Difference> {
     let named = |what: &str| format!("{what} of {}", facts.text);
     let captured: BTreeSet<u8> = Square::of_set(mv.captured()).map(Square::number).collect();
     expect(&named("pieces taken"), &captured, &facts.captured.iter().copied().collect())?;
@@ -162,9 +161,9 @@ fn check_move(position: &Position, mv: Move, facts: &MoveFacts) -> Result<(), St
     facts.wins.map_or(Ok(()), |expected| expect(&named("win"), &wins, &expected))
 }
 
-fn check_steps(mut position: Position, steps: &[Step]) -> Result<(), String> {
+fn check_steps(mut position: Position, steps: &[Step]) -> Result<(), Difference> {
     for step in steps {
-        let mv = find_move(&Dama::default(), &position, &step.text).map_err(|error| error.to_string())?;
+        let mv = find_move(&Dama::default(), &position, &step.text)?;
         position = play(&position, mv);
         let named = |what: &str| format!("{what} after {}", step.text);
         expect(&named("position"), &fen_of(&position), &step.fen)?;
@@ -198,7 +197,7 @@ fn result(position: &Position) -> Option<String> {
 mod tests {
     use super::*;
 
-    fn check_facts_of(facts: &str) -> Result<(), String> {
+    fn check_facts_of(facts: &str) -> Result<(), Difference> {
         check_line(&format!(r#"{{"fen":"W:W21,K30:B26,25","quiet":3,{facts}}}"#))
     }
 
@@ -223,7 +222,7 @@ mod tests {
             ),
         ];
         for (facts, difference) in cases {
-            let found = check_facts_of(&facts).unwrap_err();
+            let found = check_facts_of(&facts).unwrap_err().to_string();
             assert!(found.contains(difference), "{facts}: {found}");
         }
         let moves = ["21-17", "21-18", "30-27"].map(|text| {
@@ -232,15 +231,17 @@ mod tests {
             let quiet = if start == "21" { 0 } else { 4 };
             format!(r#"{{"move":"{text}","captured":[],"promotes":false,"after":"{after}","after_quiet":{quiet},"wins":true}}"#)
         });
-        let found = check_facts_of(&format!(r#""moves":[{}]"#, moves.join(","))).unwrap_err();
+        let found = check_facts_of(&format!(r#""moves":[{}]"#, moves.join(","))).unwrap_err().to_string();
         assert_eq!(found, "win of 21-17: false, expected true");
-        assert_eq!(check_facts_of(r#""legal":["21-17","21-18","30-27"],"results":3,"illegal":["30-26"]"#), Ok(()));
+        check_facts_of(r#""legal":["21-17","21-18","30-27"],"results":3,"illegal":["30-26"]"#).unwrap();
     }
 
     #[test]
     fn games_are_checked() {
-        assert_eq!(check_facts("1. 21-17 12-15 *\n\n[Event \"x\"]\n1. 21-17 12-15\n1-0\n"), [Ok(()), Ok(())]);
+        let checked = check_facts("1. 21-17 12-15 *\n\n[Event \"x\"]\n1. 21-17 12-15\n1-0\n");
+        assert!(matches!(checked[..], [Ok(()), Ok(())]), "{checked:?}");
         let wrong = check_facts("[Event \"x\"]\n1. 21-17\n12-14 1-0\n");
-        assert_eq!(wrong, [Err((3, "illegal move \"12-14\" at ply 1".to_owned()))]);
+        let wrong: Vec<_> = wrong.into_iter().map(|checked| checked.unwrap_err().to_string()).collect();
+        assert_eq!(wrong, ["3: illegal move \"12-14\" at ply 1"]);
     }
 }

@@ -9,7 +9,8 @@ use serde::Deserialize;
 use shared::game::Game;
 use shared::game::hive::{Cell, GameType, Hive, HiveRules, Position};
 
-use super::{Checked, check_lines, expect};
+use super::difference::{Difference, expect};
+use super::{Checked, check_lines};
 
 /// Checks facts, one a line.
 pub fn check_facts(text: &str) -> Vec<Checked> {
@@ -40,38 +41,39 @@ pub fn present<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Opti
     Option::deserialize(deserializer).map(Some)
 }
 
-fn check_line(line: &str) -> Result<(), String> {
-    let facts: Facts = serde_json::from_str(line).map_err(|error| format!("not a line of facts: {error}"))?;
-    let checked = check(&facts);
-    checked.map_err(|difference| match &facts.id {
-        Some(id) => format!("{id}: {difference}"),
-        None => difference,
-    })
+fn check_line(line: &str) -> Result<(), Difference> {
+    let facts: Facts = serde_json::from_str(line).map_err(Difference::NotFacts)?;
+    check(&facts).map_err(|difference| difference.named(facts.id.as_deref()))
 }
 
-fn check(facts: &Facts) -> Result<(), String> {
-    let game_type: GameType = facts.gametype.parse().map_err(|error| format!("{error}"))?;
+fn check(facts: &Facts) -> Result<(), Difference> {
+    let game_type: GameType = facts.gametype.parse()?;
     let rules = HiveRules { game_type, ply_limit: u32::MAX, repetition_draw: false, queen_first_allowed: false };
     if let (Some(moves), Some(ply)) = (&facts.moves, facts.first_threefold_ply) {
         return check_repetition(&Hive::new(HiveRules { repetition_draw: true, ..rules }), moves, ply);
     }
     let hive = Hive::new(rules);
     let game: GameString = match &facts.game {
-        Some(game) => game.parse().map_err(|error| format!("{error}"))?,
-        None => return Err("neither a game nor moves with first_threefold_ply".to_owned()),
+        Some(game) => game.parse()?,
+        None => return Err(Difference::Nothing("neither a game nor moves with first_threefold_ply")),
     };
-    let (position, _) = game.replay(&hive).map_err(|error| error.to_string())?;
+    let (position, _) = game.replay(&hive)?;
     if let Some(state) = &facts.state {
         expect("state", &GameState::of(&hive, &position).to_string(), state)?;
     }
     match (&facts.targets, facts.n_legal.as_ref().and_then(|counts| counts.as_array())) {
         (Some(targets), _) => check_position(&hive, &position, facts, targets),
         (None, Some(counts)) => check_counts(&hive, &game, counts),
-        (None, None) => Err("neither targets nor a list n_legal".to_owned()),
+        (None, None) => Err(Difference::Nothing("neither targets nor a list n_legal")),
     }
 }
 
-fn check_position(hive: &Hive, position: &Position, facts: &Facts, targets: &[Option<Target>]) -> Result<(), String> {
+fn check_position(
+    hive: &Hive,
+    position: &Position,
+    facts: &Facts,
+    targets: &[Option<Target>],
+) -> Result<(), Difference> {
     let mut moves = Vec::new();
     hive.legal_moves(position, &mut moves);
     let target = |mv: shared::game::hive::Move| {
@@ -83,7 +85,7 @@ fn check_position(hive: &Hive, position: &Position, facts: &Facts, targets: &[Op
     if found != expected {
         let missing: Vec<_> = expected.difference(&found).map(show).collect();
         let extra: Vec<_> = found.difference(&expected).map(show).collect();
-        return Err(format!("legal moves: missing [{}], extra [{}]", missing.join(", "), extra.join(", ")));
+        return Err(Difference::LegalMoves { missing: missing.join(", "), extra: extra.join(", ") });
     }
     expect("number of legal moves", &hive.move_count(position), &targets.len())?;
     if let Some(board) = &facts.board {
@@ -99,27 +101,27 @@ fn check_position(hive: &Hive, position: &Position, facts: &Facts, targets: &[Op
     }
 }
 
-fn check_counts(hive: &Hive, game: &GameString, counts: &[serde_json::Value]) -> Result<(), String> {
+fn check_counts(hive: &Hive, game: &GameString, counts: &[serde_json::Value]) -> Result<(), Difference> {
     expect("number of counts", &counts.len(), &(game.moves.len() + 1))?;
     let mut position = hive.initial_position();
     for (ply, expected) in counts.iter().enumerate() {
-        let count = hive.move_count(&position) as u64;
-        if expected.as_u64() != Some(count) {
-            return Err(format!("after {ply} plies: {count} legal moves, expected {expected}"));
+        let found = hive.move_count(&position);
+        if expected.as_u64() != Some(found as u64) {
+            return Err(Difference::MoveCount { ply, found, expected: expected.clone() });
         }
         if let Some(text) = game.moves.get(ply) {
-            let mv = hive.parse_move(&position, text).map_err(|error| error.to_string())?;
+            let mv = hive.parse_move(&position, text)?;
             hive.play(&mut position, mv);
         }
     }
     Ok(())
 }
 
-fn check_repetition(hive: &Hive, moves: &[String], first_threefold_ply: usize) -> Result<(), String> {
+fn check_repetition(hive: &Hive, moves: &[String], first_threefold_ply: usize) -> Result<(), Difference> {
     let mut position = hive.initial_position();
     let mut draw_ply = None;
     for (index, text) in moves.iter().enumerate() {
-        let mv = hive.parse_move(&position, text).map_err(|error| error.to_string())?;
+        let mv = hive.parse_move(&position, text)?;
         hive.play(&mut position, mv);
         if hive.outcome(&position).is_some() {
             draw_ply = Some(index + 1);
@@ -147,15 +149,15 @@ mod tests {
 
     const START: &str = r#""gametype":"Base","game":"Base;NotStarted;White[1]""#;
 
-    fn check_start(facts: &str) -> Result<(), String> {
+    fn check_start(facts: &str) -> Result<(), Difference> {
         check_line(&format!("{{{START},{facts}}}"))
     }
 
     #[test]
     fn facts_pass_and_fail() {
         let targets = r#""targets":[["wA1",0,0,0],["wB1",0,0,0],["wG1",0,0,0],["wS1",0,0,0]]"#;
-        assert_eq!(check_start(&format!(r#"{targets},"board":{{}},"last_moved":null"#)), Ok(()));
-        assert_eq!(check_start(r#""n_legal":[4]"#), Ok(()));
+        check_start(&format!(r#"{targets},"board":{{}},"last_moved":null"#)).unwrap();
+        check_start(r#""n_legal":[4]"#).unwrap();
         let cases = [
             (format!(r#"{targets},"state":"Draw""#), r#"state: "NotStarted", expected "Draw""#),
             (format!(r#"{targets},"last_moved":"wQ""#), r#"last_moved: None, expected Some("wQ")"#),
@@ -165,7 +167,7 @@ mod tests {
             (r#""n_legal":5"#.to_owned(), "neither targets nor a list n_legal"),
         ];
         for (facts, difference) in cases {
-            let found = check_start(&facts).unwrap_err();
+            let found = check_start(&facts).unwrap_err().to_string();
             assert!(found.contains(difference), "{found}");
         }
     }

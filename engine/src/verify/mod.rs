@@ -1,6 +1,7 @@
 //! `alveare verify`: compares the rules with files of known facts.
 
 pub mod dama;
+mod difference;
 pub mod hive;
 
 use std::io::Write;
@@ -9,6 +10,7 @@ use std::path::PathBuf;
 use anyhow::Context;
 
 use crate::start::GameName;
+use difference::Difference;
 
 const FORMATS: &str = "\
 Hive: each line is a JSON object with the kind of game in \"gametype\" and one of these sets of facts:
@@ -45,8 +47,18 @@ pub struct Options {
     pub files: Vec<PathBuf>,
 }
 
-/// Whether one fact agrees with the rules; if not, its line in the file and the difference.
-pub type Checked = Result<(), (usize, String)>;
+/// Whether one fact agrees with the rules.
+pub type Checked = Result<(), FailedFact>;
+
+/// A fact that does not agree with the rules.
+#[derive(Debug, thiserror::Error)]
+#[error("{line}: {difference}")]
+pub struct FailedFact {
+    /// Its line in the file, from 1.
+    pub line: usize,
+    /// How it differs.
+    pub difference: Difference,
+}
 
 /// Checks the facts of a file about one game.
 pub type CheckFacts = fn(&str) -> Vec<Checked>;
@@ -68,9 +80,9 @@ pub fn run(files: &[PathBuf], check_facts: CheckFacts, out: &mut impl Write) -> 
         for checked in facts {
             match checked {
                 Ok(()) => passed_count += 1,
-                Err((line, difference)) => {
+                Err(failed) => {
                     failed_count += 1;
-                    writeln!(out, "{}:{line}: {difference}", file.display())?;
+                    writeln!(out, "{}:{failed}", file.display())?;
                 }
             }
         }
@@ -81,13 +93,9 @@ pub fn run(files: &[PathBuf], check_facts: CheckFacts, out: &mut impl Write) -> 
 }
 
 /// Checks a text line by line; blank lines are passed over.
-fn check_lines(text: &str, check: impl Fn(&str) -> Result<(), String>) -> Vec<Checked> {
+fn check_lines(text: &str, check: impl Fn(&str) -> Result<(), Difference>) -> Vec<Checked> {
     let lines = (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty());
-    lines.map(|(number, line)| check(line).map_err(|difference| (number, difference))).collect()
-}
-
-fn expect<T: PartialEq + std::fmt::Debug>(what: &str, found: &T, expected: &T) -> Result<(), String> {
-    if found == expected { Ok(()) } else { Err(format!("{what}: {found:?}, expected {expected:?}")) }
+    lines.map(|(number, line)| check(line).map_err(|difference| FailedFact { line: number, difference })).collect()
 }
 
 #[cfg(test)]

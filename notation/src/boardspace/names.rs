@@ -6,6 +6,21 @@ use shared::game::hive::{Piece, PieceKind};
 /// The board is a torus of this many columns and rows.
 pub(super) const BOARD_SIDE: i32 = 26;
 
+/// Why a command of the client cannot be understood.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub(super) enum CommandError {
+    #[error("{column:?} {row:?} is not a cell")]
+    Cell { column: String, row: String },
+    #[error("{0:?} is not W or B")]
+    Side(String),
+    #[error("{0:?} is not a piece")]
+    Name(String),
+    #[error("there is no piece {0:?}")]
+    NoPiece(String),
+    #[error("unknown command")]
+    Unknown,
+}
+
 /// A place on the client's board: column A - Z as 0..26, row 1 - 26.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Place {
@@ -30,28 +45,28 @@ impl Name {
 }
 
 /// Reads `N 13`.
-pub(super) fn read_place(column: &str, row: &str) -> Result<Place, String> {
-    let error = || format!("{column:?} {row:?} is not a cell");
+pub(super) fn read_place(column: &str, row: &str) -> Result<Place, CommandError> {
+    let error = || CommandError::Cell { column: column.to_owned(), row: row.to_owned() };
     let [letter] = column.as_bytes() else { return Err(error()) };
-    let column = letter.to_ascii_uppercase().wrapping_sub(b'A');
+    let index = letter.to_ascii_uppercase().wrapping_sub(b'A');
     match row.parse() {
-        Ok(row @ 1..=BOARD_SIDE) if column < 26 => Ok(Place { column: i32::from(column), row }),
+        Ok(row @ 1..=BOARD_SIDE) if index < 26 => Ok(Place { column: i32::from(index), row }),
         _ => Err(error()),
     }
 }
 
 /// Reads `W` or `B`.
-pub(super) fn read_side(text: &str) -> Result<Side, String> {
+pub(super) fn read_side(text: &str) -> Result<Side, CommandError> {
     match text {
         "W" | "w" => Ok(Side::White),
         "B" | "b" => Ok(Side::Black),
-        _ => Err(format!("{text:?} is not W or B")),
+        _ => Err(CommandError::Side(text.to_owned())),
     }
 }
 
 /// Reads `wA1`, `bM1`, `bM`, and without a colour `Q`, `b1`; the case says nothing.
-pub(super) fn read_name(text: &str) -> Result<Name, String> {
-    let error = || format!("{text:?} is not a piece");
+pub(super) fn read_name(text: &str) -> Result<Name, CommandError> {
+    let error = || CommandError::Name(text.to_owned());
     let upper = text.to_ascii_uppercase();
     let letters = upper.trim_end_matches(|letter: char| letter.is_ascii_digit());
     let (side, kind) = match letters.as_bytes() {

@@ -1,6 +1,6 @@
 //! The client's table: what a player holds and has laid down, and what stands when `done` comes.
 
-use super::names::{BOARD_SIDE, Place, read_name, read_place, read_side};
+use super::names::{BOARD_SIDE, CommandError, Place, read_name, read_place, read_side};
 use super::tree::Property;
 use crate::played::{Replay, Told};
 use crate::{Ending, PlayedGame, ReadError};
@@ -57,9 +57,9 @@ impl Table {
             words.remove(0);
         }
         let Some((command, arguments)) = words.split_first() else { return Ok(()) };
-        let commits = self.prepare(player, &command.to_ascii_lowercase(), arguments).map_err(|reason| {
+        let commits = self.prepare(player, &command.to_ascii_lowercase(), arguments).map_err(|error| {
             let shown: String = property.value.chars().take(SHOWN_LEN_MAX).collect();
-            ReadError::Tree { node, reason: format!("{shown:?}: {reason}") }
+            ReadError::Tree { node, reason: format!("{shown:?}: {error}") }
         })?;
         if commits { self.commit(player) } else { Ok(()) }
     }
@@ -70,7 +70,7 @@ impl Table {
     }
 
     /// Changes what is held or pending. Returns whether the command commits it.
-    fn prepare(&mut self, player: Side, command: &str, arguments: &[&str]) -> Result<bool, String> {
+    fn prepare(&mut self, player: Side, command: &str, arguments: &[&str]) -> Result<bool, CommandError> {
         match (command, arguments) {
             ("start" | "time" | "id" | "ranking", _) => {}
             ("done", []) => return Ok(true),
@@ -95,7 +95,7 @@ impl Table {
             ("resign", []) => self.put_aside(Pending::Resign),
             ("offerdraw" | "declinedraw", []) => self.put_aside(Pending::Talk),
             ("acceptdraw", []) => self.put_aside(Pending::AcceptDraw),
-            _ => return Err("unknown command".to_owned()),
+            _ => return Err(CommandError::Unknown),
         }
         Ok(false)
     }
@@ -122,8 +122,8 @@ impl Table {
     }
 
     /// Lays a piece on a cell; back on the cell it came from, nothing has happened.
-    fn lay_down(&mut self, side: Side, name: &str, place: Place) -> Result<(), String> {
-        let piece = read_name(name)?.piece(side).ok_or_else(|| format!("there is no piece {name:?}"))?;
+    fn lay_down(&mut self, side: Side, name: &str, place: Place) -> Result<(), CommandError> {
+        let piece = read_name(name)?.piece(side).ok_or_else(|| CommandError::NoPiece(name.to_owned()))?;
         let is_back = self.hand.is_some_and(|held| held.from == Some(place));
         self.pending = if is_back { Pending::Nothing } else { Pending::Drop(piece, place) };
         Ok(())

@@ -236,17 +236,17 @@ impl fmt::Display for GameSpec {
 mod tests {
     use super::*;
 
-    fn read(json: &str) -> Result<GameSpec, String> {
-        serde_json::from_str(json).map_err(|error| error.to_string())
+    fn read(json: &str) -> GameSpec {
+        serde_json::from_str(json).expect(json)
     }
 
     #[test]
     fn what_is_left_out_is_the_default() {
         let spec = GameSpec::Hive { rules: HiveRules::default(), frame: 16 };
-        assert_eq!(read(r#"{"name":"hive"}"#), Ok(spec));
-        assert_eq!(read(r#"{"name":"tictactoe"}"#), Ok(GameSpec::TicTacToe {}));
+        assert_eq!(read(r#"{"name":"hive"}"#), spec);
+        assert_eq!(read(r#"{"name":"tictactoe"}"#), GameSpec::TicTacToe {});
         let spec = GameSpec::Dama { rules: DamaRules::default(), policy: PolicyCoding::Lossless };
-        assert_eq!(read(r#"{"name":"dama"}"#), Ok(spec));
+        assert_eq!(read(r#"{"name":"dama"}"#), spec);
     }
 
     #[test]
@@ -255,11 +255,11 @@ mod tests {
         let spec = GameSpec::Hive { rules, frame: 12 };
         let json = serde_json::to_string(&spec).expect("plain numbers and text");
         assert!(json.starts_with(r#"{"name":"hive","game_type":"Base","ply_limit":90"#), "{json}");
-        assert_eq!(read(&json), Ok(spec));
+        assert_eq!(read(&json), spec);
         let spec = GameSpec::Dama { rules: DamaRules { ply_limit: 90 }, policy: PolicyCoding::From4 };
         let json = serde_json::to_string(&spec).expect("plain numbers and text");
         assert_eq!(json, r#"{"name":"dama","ply_limit":90,"policy":"from4"}"#);
-        assert_eq!(read(&json), Ok(spec));
+        assert_eq!(read(&json), spec);
     }
 
     #[test]
@@ -292,7 +292,7 @@ mod tests {
 
     #[test]
     fn what_is_wrong_is_named() {
-        let wrong = |json: &str| read(json).expect_err("wrong");
+        let wrong = |json: &str| serde_json::from_str::<GameSpec>(json).expect_err(json).to_string();
         assert!(wrong(r#"{"name":"hive","frames":16}"#).contains("unknown field `frames`"));
         assert!(wrong(r#"{"name":"hive","game_type":"Base+Z"}"#).contains("Base+Z"));
         assert!(wrong(r#"{"name":"chess"}"#).contains("chess"));

@@ -146,7 +146,7 @@ impl Encoding for DamaEncoding {
     }
 
     fn unpack(&self, bytes: &[u8], position: &mut Position) -> Result<(), DecodeError> {
-        let error = |reason: String| DecodeError::Position { byte_count: bytes.len(), reason };
-        packed::unpack(bytes, position).map_err(error)
+        packed::unpack(bytes, position)
+            .map_err(|error| DecodeError::Position { byte_count: bytes.len(), reason: error.to_string() })
     }
 }

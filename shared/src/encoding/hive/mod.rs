@@ -136,7 +136,7 @@ impl Encoding for HiveEncoding {
     }
 
     fn unpack(&self, bytes: &[u8], position: &mut Position) -> Result<(), DecodeError> {
-        let error = |reason: String| DecodeError::Position { byte_count: bytes.len(), reason };
-        packed::unpack(&self.game, bytes, position).map_err(error)
+        packed::unpack(&self.game, bytes, position)
+            .map_err(|error| DecodeError::Position { byte_count: bytes.len(), reason: error.to_string() })
     }
 }

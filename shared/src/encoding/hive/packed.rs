@@ -2,12 +2,23 @@
 //!
 //! A piece in play is `level << 10 | cell`, one in hand `0xffff`. All numbers are little-endian.
 
-use crate::game::hive::{Cell, Hive, Piece, Position};
+use crate::game::hive::{Cell, Hive, Piece, Position, RebuildError};
 
 /// Length of the packed form.
 pub(super) const BYTE_COUNT: usize = 2 * Piece::COUNT + 3;
 const IN_HAND: u16 = u16::MAX;
 const NONE_MOVED: u8 = u8::MAX;
+
+/// Why bytes are not a packed position.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum PackedError {
+    #[error("expected {BYTE_COUNT} bytes")]
+    Length,
+    #[error("there is no piece {0}")]
+    Piece(u8),
+    #[error(transparent)]
+    Rebuild(#[from] RebuildError),
+}
 
 /// Appends the packed form.
 pub(super) fn pack(position: &Position, bytes: &mut Vec<u8>) {
@@ -23,8 +34,8 @@ pub(super) fn pack(position: &Position, bytes: &mut Vec<u8>) {
 }
 
 /// Reads a packed position. What cannot be is refused, by [`Position::rebuild`] too.
-pub(super) fn unpack(game: &Hive, bytes: &[u8], position: &mut Position) -> Result<(), String> {
-    let bytes: &[u8; BYTE_COUNT] = bytes.try_into().map_err(|_| format!("expected {BYTE_COUNT} bytes"))?;
+pub(super) fn unpack(game: &Hive, bytes: &[u8], position: &mut Position) -> Result<(), PackedError> {
+    let bytes: &[u8; BYTE_COUNT] = bytes.try_into().map_err(|_| PackedError::Length)?;
     let (places, rest) = bytes.as_chunks::<2>();
     let mut pieces = [(Piece::from_index(0).expect("there is a first piece"), Cell::ORIGIN, 0); Piece::COUNT];
     let mut piece_count = 0;
@@ -39,9 +50,9 @@ pub(super) fn unpack(game: &Hive, bytes: &[u8], position: &mut Position) -> Resu
     let ply = u32::from(u16::from_le_bytes(places[Piece::COUNT]));
     let last_moved = match rest[0] {
         NONE_MOVED => None,
-        index => Some(Piece::from_index(index).ok_or_else(|| format!("there is no piece {index}"))?),
+        index => Some(Piece::from_index(index).ok_or(PackedError::Piece(index))?),
     };
-    position.rebuild(game.rules(), &pieces[..piece_count], ply, last_moved).map_err(|error| error.to_string())
+    Ok(position.rebuild(game.rules(), &pieces[..piece_count], ply, last_moved)?)
 }
 
 /// Two bytes hold any game that was ever played; one beyond keeps the side to move.
