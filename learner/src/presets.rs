@@ -4,10 +4,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use net::NetworkSpec;
 use runtime::layers::{SettingsPreset, Sources};
 
-use crate::config::LearnerConfig;
-
-/// The built-in default: the first description, to the letter.
-pub(crate) const DEFAULT_PRESET: &str = include_str!("../../config/hive-original.toml");
+use crate::config::{DEFAULT_PRESET, LearnerConfig};
 
 /// The presets that the program carries with it.
 const PRESETS: [SettingsPreset; 5] = [

@@ -148,15 +148,6 @@ fn a_lease_that_runs_out_goes_to_another_worker() {
 }
 
 #[test]
-fn a_worker_that_leaves_gives_its_games_back() {
-    let run_dir = tempfile::tempdir().expect("a directory");
-    let (learner, now) = (start(run_dir.path()), Instant::now());
-    let game_id = lease_one(&learner, "a", now);
-    learner.registry.release("a");
-    assert_eq!(lease_one(&learner, "b", now), game_id);
-}
-
-#[test]
 fn a_plan_bounds_the_games_of_its_iteration() {
     let run_dir = tempfile::tempdir().expect("a directory");
     let now = Instant::now();

@@ -1,6 +1,6 @@
 //! What can go wrong in this crate, one variant a decision that a caller can make.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use shared::search::EvaluationError;
 use shared::setting::SettingError;
@@ -78,6 +78,12 @@ pub enum NetError {
     /// libtorch failed: the first line of its message.
     #[error("libtorch: {0}")]
     Torch(String),
+}
+
+/// Returns what makes an error of what the system reported when `action` was tried on `path`.
+pub(crate) fn io_error(path: &Path, action: &'static str) -> impl FnOnce(std::io::Error) -> NetError {
+    let path: PathBuf = path.to_owned();
+    move |source| NetError::Io { path, action, source }
 }
 
 impl From<tch::TchError> for NetError {

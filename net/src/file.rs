@@ -14,7 +14,8 @@ use safetensors::{Dtype, SafeTensors};
 use serde::Deserialize;
 use tch::Tensor;
 
-use crate::file_writer::{io_error, numbers_sha256};
+use crate::error::io_error;
+use crate::file_numbers::{numbers_of, numbers_sha256};
 use crate::header::Header;
 use crate::layout::{Slot, Slots};
 use crate::{Device, NetError, Network, NetworkSpec};
@@ -165,10 +166,6 @@ impl Contents<'_> {
     pub(crate) fn corrupt(&self, reason: String) -> NetError {
         NetError::Corrupt { file: self.file.name.clone(), reason }
     }
-}
-
-pub(crate) fn numbers_of<const N: usize>(bytes: &[u8], read: impl Fn([u8; N]) -> f32) -> impl Iterator<Item = f32> {
-    bytes.as_chunks().0.iter().map(move |chunk| read(*chunk))
 }
 
 /// Reads the metadata of a file and leaves its tensors alone. Returns them with the file's name.

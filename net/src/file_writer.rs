@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::fs::{self, File};
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use half::f16;
 use safetensors::Dtype;
@@ -12,7 +12,8 @@ use sha2::{Digest, Sha256};
 use tch::Tensor;
 
 use crate::NetError;
-use crate::file::numbers_of;
+use crate::error::io_error;
+use crate::file_numbers::{hex, numbers_of, numbers_sha256};
 use crate::header::Header;
 use crate::layout::{Slot, Slots};
 
@@ -77,17 +78,6 @@ pub(crate) fn encode(header: &Header, vectors: &[Vector<'_>], numbers: Numbers) 
     safetensors::serialize(views, Some(metadata)).map_err(|error| refused(error.to_string()))
 }
 
-/// Returns the SHA-256 in hex of all tensors, names included, in the order of their names.
-pub(crate) fn numbers_sha256(mut tensors: Vec<(&str, &[u8])>) -> String {
-    tensors.sort_unstable_by_key(|&(name, _)| name);
-    let mut hash = Sha256::new();
-    for (name, numbers) in tensors {
-        hash.update(name.as_bytes());
-        hash.update(numbers);
-    }
-    hex(&hash.finalize())
-}
-
 /// Writes `bytes` beside `path`, syncs, renames, syncs the folder. Returns the SHA-256 of the file in hex.
 pub(crate) fn write(path: &Path, bytes: &[u8]) -> Result<String, NetError> {
     let folder = match path.parent() {
@@ -112,17 +102,4 @@ fn write_synced(part: &Path, bytes: &[u8]) -> Result<(), NetError> {
     let mut file = File::create(part).map_err(io_error(part, "create it"))?;
     file.write_all(bytes).map_err(io_error(part, "write it"))?;
     file.sync_all().map_err(io_error(part, "sync it"))
-}
-
-pub(crate) fn io_error(path: &Path, action: &'static str) -> impl FnOnce(std::io::Error) -> NetError {
-    let path: PathBuf = path.to_owned();
-    move |source| NetError::Io { path, action, source }
-}
-
-fn hex(digest: &[u8]) -> String {
-    use std::fmt::Write as _;
-    digest.iter().fold(String::new(), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
 }

@@ -11,6 +11,7 @@ mod device;
 mod error;
 mod evaluator;
 mod file;
+mod file_numbers;
 mod file_writer;
 mod grid;
 mod header;

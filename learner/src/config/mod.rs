@@ -22,9 +22,10 @@ pub use parts::{JoinTerms, PipelineSettings, TrainerSettings};
 pub use play::{AlarmConfig, GateConfig, SelfPlayConfig};
 pub use serving::{InferenceConfig, PipelineMode, RunConfig, ServerConfig};
 
-use crate::presets::DEFAULT_PRESET;
 use crate::supervised::SupervisedSettings;
 
+/// The built-in default: the first description, to the letter.
+pub(crate) const DEFAULT_PRESET: &str = include_str!("../../../config/hive-original.toml");
 /// Most threads of one evaluation or step.
 pub(crate) const THREADS_MAX: usize = 1024;
 /// Most positions a step: more would not fit a GPU.

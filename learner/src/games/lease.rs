@@ -98,15 +98,6 @@ impl<E: Encoding> GameRegistry<E> {
         Ok(game_ids.iter().copied().filter(|game_id| is_lost(game_id)).collect())
     }
 
-    /// Gives back all games of a worker that leaves.
-    pub fn release(&self, worker_id: &str) {
-        for game in self.lock().games.iter_mut() {
-            if matches!(&game.lease, LeaseState::Held { worker_id: holder, .. } if holder == worker_id) {
-                game.lease = LeaseState::Free;
-            }
-        }
-    }
-
     /// Leases open games that nobody holds.
     fn lease_open(
         &self,

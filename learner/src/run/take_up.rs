@@ -48,9 +48,11 @@ pub(super) fn take_up<E: Encoding>(
 ) -> Result<TakenUp<E>, RunError> {
     // Before anything is made: a network or games that are not there must not leave half a run behind.
     let files = RunFiles::new(&config.run.dir);
-    let start = config.run.start_network.as_deref().map(network_of);
+    let source = config.run.start_network.as_deref().map(network_of);
     let network = NetworkSpec::new(&config.game, config.network)?;
-    check_start_network(start.as_ref(), &files, &network)?;
+    let has_database = files.dir().join(DATABASE_FILE).is_file();
+    let start = source.as_ref().filter(|_| !has_database).map(|source| load_start_network(source, &network));
+    let start = start.transpose()?;
     let human_games = read_human_games(config)?;
     files.create().map_err(folder_error(&files, "create"))?;
     check_not_orphaned(&files)?;
@@ -60,13 +62,19 @@ pub(super) fn take_up<E: Encoding>(
     let is_new = reader.best_network()?.is_none();
     let is_from_network = is_run_from_network(&reader, config)?;
     if !is_new {
-        if let Some(start) = &start {
-            info!(passed_over = %start, "the run goes on with its own network; another one is for a new run");
+        if let Some(source) = &source {
+            info!(passed_over = %source, "the run goes on with its own network; another one is for a new run");
         }
     } else {
-        let from = start.as_ref().map_or("random weights".into(), ToString::to_string);
+        let from = source.as_ref().map_or("random weights".into(), ToString::to_string);
         info!(from, "new run: making network 1, generation 0");
-        first_network(&files, &network, store.run().seed, start.as_ref(), &durable).map_err(RunError::FirstNetwork)?;
+        let first = match (start, &source) {
+            (Some(start), _) => start,
+            // The learner was killed when it had made no more than the database.
+            (None, Some(source)) => load_start_network(source, &network)?,
+            (None, None) => random_network(&network, store.run().seed)?,
+        };
+        first_network(&files, first, source.as_ref(), &durable).map_err(RunError::FirstNetwork)?;
     }
     log_learning_rates(config, is_from_network);
     let best = Arc::new(take_up_best(&files, &reader, &network)?);
@@ -77,15 +85,18 @@ pub(super) fn take_up<E: Encoding>(
     Ok(TakenUp { files, network, store: durable, replay, human_games, registry, best, is_from_network })
 }
 
-/// Refuses a network that is not there, plays another game or has another shape, if the run is new: one that exists has
-/// its own.
-fn check_start_network(start: Option<&NetworkSource>, files: &RunFiles, wanted: &NetworkSpec) -> Result<(), RunError> {
-    let Some(source) = start.filter(|_| !files.dir().join(DATABASE_FILE).is_file()) else { return Ok(()) };
+/// Loads the network that a new run starts from. One that is not there, plays another game or has another shape is
+/// refused.
+fn load_start_network(source: &NetworkSource, wanted: &NetworkSpec) -> Result<Network, RunError> {
     let file = start_network::open_as(source, wanted).map_err(|error| match error {
         StartNetworkError::Missing(_) => RunError::NoStartNetwork(UsageError(error.to_string())),
         error => RunError::StartNetwork(error),
     })?;
-    file.load_as(wanted, Device::CPU).map(drop).map_err(|error| RunError::StartNetwork(error.into()))
+    file.load_as(wanted, Device::CPU).map_err(|error| RunError::StartNetwork(error.into()))
+}
+
+fn random_network(wanted: &NetworkSpec, seed: u64) -> Result<Network, RunError> {
+    Network::random(wanted, Device::CPU, seed).map_err(|error| RunError::FirstNetwork(error.into()))
 }
 
 /// Refuses networks without their database: a new run would write over them.

@@ -11,7 +11,6 @@ use tracing::{info, warn};
 use super::TrainerError;
 use crate::durable::DurableStore;
 use crate::files::{RunFiles, check_sha256};
-use crate::start_network;
 use crate::store::{Change, CheckpointRow, NewNetwork, StoreError};
 
 /// Key of the number of roll-backs in a checkpoint.
@@ -85,22 +84,18 @@ impl Checkpoints {
     }
 }
 
-/// Makes network 1, generation 0, and the checkpoint that training starts from: random weights, or those of `from`.
+/// Makes `network` network 1, generation 0, and writes the checkpoint that training starts from. `from` is where its
+/// weights come from, unless they are random.
 ///
 /// # Errors
-/// [`TrainerError::StartNetwork`] if `from` cannot be used, [`TrainerError::Store`] if the disk refuses the files until the
-/// learner stops.
+/// [`TrainerError::Store`] if the disk refuses the files until the learner stops, [`TrainerError::Network`] if the
+/// weights cannot be copied.
 pub fn first_network(
     files: &RunFiles,
-    spec: &NetworkSpec,
-    seed: u64,
+    network: Network,
     from: Option<&NetworkSource>,
     store: &DurableStore,
 ) -> Result<(), TrainerError> {
-    let network = match from {
-        Some(source) => start_network::open_as(source, spec)?.load_as(spec, Device::CPU)?,
-        None => Network::random(spec, Device::CPU, seed)?,
-    };
     let network_id = NetworkId::FIRST;
     let (path, checkpoint) = (files.network(network_id), files.checkpoint(0));
     let sha256 = write_file(store, || network.save(&path))?;

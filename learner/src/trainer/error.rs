@@ -6,7 +6,6 @@ use net::NetError;
 use shared::record::batch::SampleError;
 
 use crate::files::RunFileError;
-use crate::start_network::StartNetworkError;
 use crate::store::StoreError;
 
 /// Why training cannot go on.
@@ -15,9 +14,6 @@ pub enum TrainerError {
     /// A network, its file or the device failed.
     #[error(transparent)]
     Network(#[from] NetError),
-    /// The network to start from cannot be used.
-    #[error(transparent)]
-    StartNetwork(#[from] StartNetworkError),
     /// Losses or checkpoints cannot be stored.
     #[error(transparent)]
     Store(#[from] StoreError),

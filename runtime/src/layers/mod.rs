@@ -4,6 +4,7 @@
 //! `learner: config config/x.toml: replay.window_games: ...`.
 
 mod explain;
+mod layer;
 mod tree;
 
 use std::collections::BTreeMap;
@@ -14,7 +15,8 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use explain::explain;
-use tree::{Table, differences, find_fraction, layers, merge, note_origins, read, table_of};
+use layer::{layers, table_of};
+use tree::{Table, differences, find_fraction, merge, note_origins, read};
 
 /// Flags that every program has.
 #[derive(Debug, Clone, Default, clap::Args)]
