@@ -138,7 +138,7 @@ mod tests {
     #[test]
     fn an_impossible_value_is_named_by_its_full_key() {
         type Change = fn(&mut LearnerConfig);
-        let changes: [(&str, Change); 17] = [
+        let changes: [(&str, Change); 19] = [
             ("game.frame", |config| config.game = GameSpec::Hive { rules: Default::default(), frame: 99 }),
             ("self_play.search.exploration", |config| config.self_play.search.exploration = -1.0),
             ("gate.search.leaves_per_game", |config| config.gate.search.leaves_per_game = 0),
@@ -152,6 +152,8 @@ mod tests {
             ("training.gradient_clip_norm", |config| config.training.gradient_clip_norm = -1.0),
             ("training.weight_decay", |config| config.training.weight_decay = 1.0),
             ("pretrain.momentum", |config| config.pretrain.momentum = 1.0),
+            ("pretrain.gradient_clip_norm", |config| config.pretrain.gradient_clip_norm = f64::NAN),
+            ("offline.gradient_clip_norm", |config| config.offline.gradient_clip_norm = -1.0),
             ("training.learning_rate_max_from_network", |config| config.training.learning_rate_max_from_network = 0.0),
             ("run.dir", |config| config.run.dir = PathBuf::new()),
             ("self_play.endgame_share", |config| config.self_play.endgame_share = 0.5),

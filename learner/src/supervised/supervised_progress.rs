@@ -17,6 +17,9 @@ use crate::trainer::LossSum;
 /// number of epochs may change too, but is kept, to tell by it that the schedule has another end.
 const FREE_KEYS: [&str; 5] = ["device", "threads", "batch_threads", "checkpoint_steps", "stop_patience"];
 
+/// Keys that checkpoints of version 0.1.0 do not hold, and the values that they were trained with.
+const LATER_KEYS: [(&str, &str); 1] = [("gradient_clip_norm", "0.0")];
+
 /// How far a supervised training is.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -69,7 +72,11 @@ impl SupervisedProgress {
             return Err(SupervisedError::OtherCheckpoint { path: path.to_owned(), training });
         };
         let failed = |error| SupervisedError::Progress { path: path.to_owned(), training, source: error };
-        serde_json::from_str(text).map_err(failed)
+        let mut progress: Self = serde_json::from_str(text).map_err(failed)?;
+        for (key, value) in LATER_KEYS {
+            progress.origin.entry(format!("{}.{key}", source.section())).or_insert_with(|| value.to_owned());
+        }
+        Ok(progress)
     }
 
     /// Returns the progress as a checkpoint keeps it.
@@ -182,11 +189,25 @@ mod tests {
     #[test]
     fn progress_comes_back_as_it_was() {
         let trend = LossTrend { best_epoch: 3, best_loss: 0.1 + 0.2, ..LossTrend::default() };
-        let progress = SupervisedProgress { trend, seconds: 1.0 / 3.0, ..SupervisedProgress::default() };
+        let origin = origin(&LearnerConfig::default(), TrainingSource::HumanGames, "a").expect("settings");
+        let progress = SupervisedProgress { origin, trend, seconds: 1.0 / 3.0, ..SupervisedProgress::default() };
         let extra = progress.to_extra(TrainingSource::HumanGames).expect("text");
         let read = |extra, source| SupervisedProgress::from_extra(extra, source, Path::new("checkpoint"));
         assert_eq!(read(&extra, TrainingSource::HumanGames).expect("progress"), progress);
         assert!(read(&extra, TrainingSource::DataSets).is_err());
         assert!(read(&BTreeMap::new(), TrainingSource::HumanGames).is_err());
+    }
+
+    #[test]
+    fn a_checkpoint_that_knows_no_clipping_was_trained_without() {
+        let (mut config, source) = (LearnerConfig::default(), TrainingSource::DataSets);
+        let of = |config: &LearnerConfig| origin(config, source, "a").expect("settings");
+        let mut old = SupervisedProgress { origin: of(&config), ..SupervisedProgress::default() };
+        old.origin.remove("offline.gradient_clip_norm").expect("the key");
+        let extra = old.to_extra(source).expect("text");
+        let read = SupervisedProgress::from_extra(&extra, source, Path::new("checkpoint")).expect("progress");
+        assert_eq!(read.changed_key(&of(&config), source), None);
+        config.offline.gradient_clip_norm = 0.5;
+        assert_eq!(read.changed_key(&of(&config), source), Some("offline.gradient_clip_norm"));
     }
 }

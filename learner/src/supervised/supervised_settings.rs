@@ -49,6 +49,8 @@ pub struct SupervisedSettings {
     pub momentum: f64,
     /// Weight decay of SGD, at least 0 and below 1.
     pub weight_decay: f64,
+    /// Length to which a longer gradient is shortened, 0 or more; 0: none is.
+    pub gradient_clip_norm: f64,
     /// Weight of the value error beside the policy's cross-entropy, at least 0.
     pub value_loss_weight: f64,
     /// Steps between two checkpoints, at least 1.
@@ -74,7 +76,7 @@ impl SupervisedSettings {
             value_rate_scale: self.value_rate_scale,
             momentum: self.momentum,
             weight_decay: self.weight_decay,
-            gradient_clip_norm: None,
+            gradient_clip_norm: (self.gradient_clip_norm != 0.0).then_some(self.gradient_clip_norm),
             value_loss_weight: self.value_loss_weight,
             precision: self.precision.on(device),
         }
