@@ -6,9 +6,9 @@ use std::time::{Duration, Instant};
 
 use common::{
     BLACK_WINS, DRAW, LEASE, TicTacToeLearner, WHITE_WINS, crash_copy, encoding, is_lost, is_refused, lease_one,
-    network_id, plies, report, start, start_with,
+    network_id, plies, report, start, start_with, start_with_grants,
 };
-use learner::games::{GatePlan, PlyStatus, SelfPlayPlan};
+use learner::games::{GatePlan, LeafLoad, PlyStatus, SelfPlayPlan};
 use learner::replay::rebuild;
 use learner::store::{Change, GameKind, GameState, NewNetwork};
 use proptest::prelude::*;
@@ -145,6 +145,43 @@ fn a_lease_that_runs_out_goes_to_another_worker() {
     assert_eq!(report(&learner, "c", &game[3..], later), vec![PlyStatus::Accepted; 2]);
     assert_stored(&learner, game_id, &WHITE_WINS, GameState::Finished);
     assert_eq!(learner.registry.progress().finished_self_play_count, 1);
+}
+
+#[test]
+fn workers_get_as_many_games_as_keep_the_learner_busy() {
+    let run_dir = tempfile::tempdir().expect("a directory");
+    let (learner, now) = (start_with_grants(run_dir.path(), 4), Instant::now());
+    let lease = |worker_id: &str, count| learner.registry.lease(worker_id, GameKind::SelfPlay, count, now).expect("leases");
+    let first = lease("a", 10);
+    assert_eq!((first.leases.len(), first.is_withheld), (4, true));
+    assert!(first.waiting_for.is_some_and(|reason| reason.starts_with("the learner")), "{:?}", first.waiting_for);
+    // The four games have eight leaves waiting where 30 should: twice as many games at most at one look.
+    learner.registry.note_load(&LeafLoad { waiting_leaf_count: 8.0, batch_leaf_count: 10 });
+    let early = lease("a", 10);
+    assert!(early.leases.is_empty() && early.waiting_for.is_some_and(|reason| reason.starts_with("plies")), "{early:?}");
+    for lease in &first.leases {
+        report(&learner, "a", &plies(lease.game_id, &DRAW)[..1], now);
+    }
+    assert_eq!(lease("a", 10).leases.len(), 4, "it has played what it had");
+    learner.registry.note_load(&LeafLoad { waiting_leaf_count: 60.0, batch_leaf_count: 10 });
+    assert!(lease("a", 10).leases.is_empty(), "twice as many leaves wait as should");
+    assert_eq!(lease("b", 10).leases.len(), 2, "its share of four");
+    // What nobody holds any more is granted in the same way, and what was begun is all there is.
+    let later = now + LEASE;
+    assert_eq!(learner.registry.lease("c", GameKind::SelfPlay, 10, later).expect("leases").leases.len(), 4);
+    assert_eq!(learner.registry.progress().open_self_play_count, 10);
+}
+
+#[test]
+fn evaluators_share_the_games_of_a_gate() {
+    let run_dir = tempfile::tempdir().expect("a directory");
+    let (learner, now) = (start(run_dir.path()), Instant::now());
+    add_networks(&learner);
+    learner.registry.begin_gate(&gate_plan(24)).expect("begun");
+    let lease = |worker_id: &str, count| learner.registry.lease(worker_id, GameKind::Gate, count, now).expect("leases");
+    assert_eq!(lease("e", 0).leases.len() + lease("f", 100).leases.len(), 12);
+    let rest = lease("e", 100);
+    assert_eq!((rest.leases.len(), rest.waiting_for), (12, Some("open gate games to finish")));
 }
 
 #[test]

@@ -124,7 +124,8 @@ async fn bad_batches_of_leaves_are_answered_with_an_error() {
         move_counts: vec![2],
     };
     type Change = fn(&mut proto::LeafBatch);
-    let batches: [(&str, Change); 8] = [
+    let batches: [(&str, Change); 9] = [
+        ("more leaves than batch_leaves_max", |batch| batch.move_counts = vec![1; 10_000]),
         ("an unknown network", |batch| batch.network_id = 4_000_000_000),
         ("a length too long", |batch| batch.position_lengths[0] = 4_000_000_000),
         ("a position cut off", |batch| batch.positions = Bytes::new()),

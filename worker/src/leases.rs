@@ -17,6 +17,8 @@ use crate::worker_settings::WorkerSettings;
 
 /// Most games in one call.
 const GAME_COUNT_MAX: u32 = 256;
+/// Most reasons of the learner that are logged once each.
+const LOGGED_REASON_COUNT_MAX: usize = 16;
 /// Pause after a lease that could not be played.
 const FAILURE_PAUSE: Duration = Duration::from_secs(1);
 /// Bounds of the pause that the learner asks for, in milliseconds.
@@ -34,6 +36,8 @@ pub(crate) struct Leasing {
     call: Option<Call>,
     state: Arc<WorkerState>,
     throttle: LogThrottle,
+    /// Why the learner gave fewer games than requested, as far as it was logged.
+    logged_reasons: Vec<String>,
 }
 
 struct Call {
@@ -50,7 +54,8 @@ impl Leasing {
     ) -> Self {
         let requested = vec![0; inboxes.len()];
         let throttle = LogThrottle::new(settings.progress_interval);
-        Self { requests, inboxes, requested, not_before: Instant::now(), call: None, state, throttle }
+        let (not_before, logged_reasons) = (Instant::now(), vec![]);
+        Self { requests, inboxes, requested, not_before, call: None, state, throttle, logged_reasons }
     }
 
     /// Leases games until the session ends; returns why.
@@ -119,14 +124,25 @@ impl Leasing {
             let (least, most) = PAUSE_MS;
             self.wait_at_least(Duration::from_millis(reply.retry_after_ms.clamp(least, most).into()));
         }
-        if lease_count == 0
-            && self.state.held_leases.game_ids().is_empty()
-            && self.throttle.is_due(Instant::now().into_std())
-        {
-            info!(waiting_for = reply.waiting_for, "no game to play; waiting");
-        }
+        self.log_wait(lease_count, game_count, &reply.waiting_for);
         for lease in reply.leases.into_iter().take(game_count as usize) {
             self.assign(lease);
+        }
+    }
+
+    /// Logs why there are fewer games than requested: again and again if there is none to play, else once.
+    fn log_wait(&mut self, lease_count: usize, game_count: u32, waiting_for: &str) {
+        let held_count = self.state.held_leases.game_ids().len();
+        if held_count + lease_count == 0 {
+            if self.throttle.is_due(Instant::now().into_std()) {
+                info!(waiting_for, "no game to play; waiting");
+            }
+        } else if lease_count < game_count as usize
+            && self.logged_reasons.len() < LOGGED_REASON_COUNT_MAX
+            && !self.logged_reasons.iter().any(|reason| reason == waiting_for)
+        {
+            info!(games = held_count + lease_count, waiting_for, "fewer games than requested; not logged again");
+            self.logged_reasons.push(waiting_for.to_owned());
         }
     }
 

@@ -61,6 +61,8 @@ pub struct ServerConfig {
     pub lease: Duration,
     /// Batches a worker's stream may have unanswered, at least 1: two for each of its threads.
     pub batches_in_flight_max: u32,
+    /// Games that a worker gets before it has played any, 1..=65,536; twice as many each time it has played as many plies.
+    pub worker_games_first: u32,
     /// How long a stop waits for what is under way.
     #[serde(with = "humantime_serde")]
     pub drain_deadline: Duration,
@@ -71,6 +73,7 @@ impl ServerConfig {
         check_that("lease", self.lease >= Duration::from_secs(1), || "is below 1s")?;
         check_that("lease", self.lease <= LEASE_MAX, || "is above 1day")?;
         check_range("batches_in_flight_max", self.batches_in_flight_max, 1..)?;
+        check_range("worker_games_first", self.worker_games_first, 1..=65_536)?;
         let is_private = self.listen.ip().is_loopback();
         check_that("listen", is_private || self.token_file.is_some() || self.insecure, || {
             format!("{} is open to other machines: set server.token_file, or server.insecure = true", self.listen)
@@ -86,14 +89,18 @@ pub struct InferenceConfig {
     pub device: DeviceChoice,
     /// Threads of one evaluation on the CPU, 0..=1024; 0: all cores.
     pub threads: usize,
-    /// Leaves evaluated together at most, at least 1.
+    /// Leaves evaluated together at most, at least 1; a larger batch of a worker is refused.
     pub batch_leaves_max: u32,
+    /// How long one evaluation may take, 1 ms to 1 min: smaller batches are made where it would take longer.
+    #[serde(with = "humantime_serde")]
+    pub batch_time_max: Duration,
     /// Sizes that batches are padded to, rising; none: not padded.
     pub batch_sizes: Vec<usize>,
-    /// How long a batch waits for more leaves at most, in microseconds.
-    pub batch_wait_us_max: u64,
-    /// Batches that may wait, at least 1; a worker whose batch does not fit waits.
-    pub queue_batches_max: usize,
+    /// Batches of self-play that are kept waiting, 1..=1000: leases are granted for as many games as that takes.
+    pub batches_waiting: u32,
+    /// Leaves of self-play that may wait, and as many of gates, at least `batch_leaves_max`; a worker whose batch does not
+    /// fit waits. One worker has a quarter of them.
+    pub queue_leaves_max: u32,
     /// Networks kept ready at once, at least 2: the best and a candidate.
     pub networks_max: usize,
 }
@@ -102,7 +109,10 @@ impl InferenceConfig {
     pub(super) fn check(&self) -> Result<(), SettingError> {
         check_range("threads", self.threads, ..=THREADS_MAX)?;
         check_range("batch_leaves_max", self.batch_leaves_max, 1..)?;
-        check_range("queue_batches_max", self.queue_batches_max, 1..)?;
+        let times = Duration::from_millis(1)..=Duration::from_secs(60);
+        check_that("batch_time_max", times.contains(&self.batch_time_max), || "is not in 1ms to 1min")?;
+        check_range("batches_waiting", self.batches_waiting, 1..=1000)?;
+        check_range("queue_leaves_max", self.queue_leaves_max, self.batch_leaves_max..)?;
         check_range("networks_max", self.networks_max, 2..)?;
         let sizes = &self.batch_sizes;
         check_that("batch_sizes", sizes.is_sorted() && !sizes.contains(&0), || "must rise, from 1 on")

@@ -9,6 +9,10 @@ pub struct GameProgress {
     pub last_finish_number: u64,
     /// Self-play games that go on.
     pub open_self_play_count: u64,
+    /// Those of them that workers hold, as of the last report.
+    pub held_self_play_count: u64,
+    /// Self-play games that workers may hold.
+    pub allowed_self_play_count: u64,
     /// Gate games that go on.
     pub open_gate_count: u64,
     /// Gate games finished since the start of the process.

@@ -9,8 +9,10 @@ use shared::ids::{GameId, NetworkId, NetworkRef};
 use shared::search::SearchSettings;
 
 use super::gate::Gate;
+use super::holders::{GrantBounds, Withheld};
 use super::open_game::{Claim, LeaseState, OpenGame};
 use super::registry::Inner;
+use super::grants::{LeafLoad, games_allowed};
 use super::{GameRegistry, RegistryError, mix_seed};
 use crate::store::{Change, GameKind, NewGame};
 
@@ -47,25 +49,34 @@ pub struct Leases {
     pub leases: Vec<Lease>,
     /// What is awaited, if there are fewer than asked for.
     pub waiting_for: Option<&'static str>,
+    /// Whether there are fewer because the worker may not have more for now.
+    pub is_withheld: bool,
 }
 
 impl<E: Encoding> GameRegistry<E> {
-    /// Leases up to `count` games of one kind: first those that nobody holds any more, oldest first, then new ones.
-    /// New games are on disk when the call returns.
+    /// Leases up to `count` games of one kind, as many as the worker may have: first those that nobody holds any more,
+    /// oldest first, then new ones. New games are on disk when the call returns.
     ///
     /// # Errors
     /// [`RegistryError`] for an improper name, or if new games could not be stored.
     pub fn lease(&self, worker_id: &str, kind: GameKind, count: u32, now: Instant) -> Result<Leases, RegistryError> {
         check_worker_id(worker_id)?;
-        let count = count.min(self.limits.leases_max) as usize;
+        let asked = count.min(self.limits.leases_max) as usize;
         let mut inner = self.lock();
-        let mut answer = Leases { leases: self.lease_open(&mut inner, worker_id, kind, count, now), waiting_for: None };
+        inner.games.expire(now);
+        let bounds = self.grant_bounds(&inner, kind);
+        let grant = inner.games.holders_mut(kind).grant(worker_id, asked, &bounds, now);
+        let leases = self.lease_open(&mut inner, worker_id, kind, grant.count, now);
         let new_games = match kind {
-            GameKind::SelfPlay => self.new_self_play_games(&mut inner, count - answer.leases.len()),
+            GameKind::SelfPlay => self.new_self_play_games(&mut inner, grant.count - leases.len()),
             GameKind::Gate => Vec::new(),
         };
-        if answer.leases.len() + new_games.len() < count {
-            answer.waiting_for = Some(awaited(&inner, kind));
+        let mut answer = Leases { leases, ..Leases::default() };
+        let lease_count = answer.leases.len() + new_games.len();
+        if lease_count < asked {
+            let withheld = grant.withheld.filter(|_| lease_count == grant.count);
+            answer.is_withheld = withheld.is_some();
+            answer.waiting_for = Some(awaited(&inner, kind, withheld));
         }
         if new_games.is_empty() {
             return Ok(answer);
@@ -92,10 +103,26 @@ impl<E: Encoding> GameRegistry<E> {
         let mut inner = self.lock();
         let Inner { games, gates, .. } = &mut *inner;
         let mut is_lost = |game_id: &GameId| {
-            let game = games.get_mut(*game_id).filter(|game| !is_decided(gates, &game.game));
-            game.is_none_or(|game| game.claim(worker_id, until) == Claim::Lost)
+            let is_open = games.get(*game_id).is_some_and(|game| !is_decided(gates, &game.game));
+            !is_open || games.claim(*game_id, worker_id, until) == Claim::Lost
         };
         Ok(game_ids.iter().copied().filter(|game_id| is_lost(game_id)).collect())
+    }
+
+    /// Decides anew how many self-play games workers may hold, from what the inference thread measured.
+    pub fn note_load(&self, load: &LeafLoad) {
+        let mut inner = self.lock();
+        let held_count = inner.games.holders(GameKind::SelfPlay).held_count();
+        inner.self_play_allowed = games_allowed(inner.self_play_allowed, held_count, load, &self.limits.grants);
+    }
+
+    /// Returns what bounds a worker's games.
+    fn grant_bounds(&self, inner: &Inner<E>, kind: GameKind) -> GrantBounds {
+        let held_max = match kind {
+            GameKind::SelfPlay => inner.self_play_allowed,
+            GameKind::Gate => inner.games.count(GameKind::Gate),
+        };
+        GrantBounds { held_max, games_first: self.limits.grants.games_first, silence_max: self.limits.lease }
     }
 
     /// Leases open games that nobody holds.
@@ -109,23 +136,22 @@ impl<E: Encoding> GameRegistry<E> {
     ) -> Vec<Lease> {
         let until = now + self.limits.lease;
         let Inner { games, gates, progress, .. } = inner;
-        let is_wanted =
-            |game: &OpenGame<E>| game.game.kind == kind && game.is_available(now) && !is_on_hold(gates, game);
-        let wanted = games.iter_mut().filter(|game| is_wanted(game)).take(count);
-        wanted
-            .map(|game| {
-                if matches!(game.lease, LeaseState::Held { .. }) {
+        let candidates: Vec<Option<NetworkId>> = match kind {
+            GameKind::SelfPlay => vec![None],
+            GameKind::Gate => undecided(gates).map(Some).collect(),
+        };
+        let mut leases = Vec::new();
+        for candidate_id in candidates {
+            for game_id in games.free_ids(candidate_id, count - leases.len()) {
+                let lease = LeaseState::Held { worker_id: worker_id.to_owned(), until };
+                if let Some(LeaseState::Expired { .. }) = games.set_lease(game_id, lease) {
                     progress.counters.expired_lease_count += 1;
-                    tracing::info!(
-                        game_id = game.game.game_id.get(),
-                        worker_id,
-                        "lease ran out, another worker goes on"
-                    );
+                    tracing::info!(game_id = game_id.get(), worker_id, "lease ran out, another worker goes on");
                 }
-                game.lease = LeaseState::Held { worker_id: worker_id.to_owned(), until };
-                lease_of(game)
-            })
-            .collect()
+                leases.extend(games.get(game_id).map(lease_of));
+            }
+        }
+        leases
     }
 
     /// Makes up to `count` new self-play games, as far as plan and limit allow, each with its search settings.
@@ -168,7 +194,7 @@ impl<E: Encoding> GameRegistry<E> {
         now: Instant,
     ) -> Lease {
         let mut game = OpenGame::creating(&self.encoding, new_game, search).expect("the game itself drew its start");
-        game.lease = LeaseState::Held { worker_id: worker_id.to_owned(), until: now + self.limits.lease };
+        game.set_lease(LeaseState::Held { worker_id: worker_id.to_owned(), until: now + self.limits.lease });
         let lease = lease_of(&game);
         inner.games.insert(game);
         lease
@@ -210,19 +236,19 @@ pub(super) fn is_decided(gates: &BTreeMap<NetworkId, Gate>, game: &NewGame) -> b
     gate.is_some_and(|gate| gate.verdict().is_some())
 }
 
-/// Returns whether the game is a gate game that is not to be played: its gate is decided, or not begun yet.
-fn is_on_hold<E: Encoding>(gates: &BTreeMap<NetworkId, Gate>, game: &OpenGame<E>) -> bool {
-    game.game
-        .candidate_id
-        .is_some_and(|candidate_id| gates.get(&candidate_id).is_none_or(|gate| gate.verdict().is_some()))
+/// Returns the candidates whose gates need games.
+fn undecided(gates: &BTreeMap<NetworkId, Gate>) -> impl Iterator<Item = NetworkId> {
+    gates.iter().filter(|(_, gate)| gate.verdict().is_none()).map(|(candidate_id, _)| *candidate_id)
 }
 
-fn awaited<E: Encoding>(inner: &Inner<E>, kind: GameKind) -> &'static str {
-    match kind {
-        GameKind::Gate if inner.gates.values().any(|gate| gate.verdict().is_none()) => "open gate games to finish",
-        GameKind::Gate => "the next candidate",
-        GameKind::SelfPlay if inner.self_play.is_none() => "self-play to begin",
-        GameKind::SelfPlay => "open self-play games to finish",
+fn awaited<E: Encoding>(inner: &Inner<E>, kind: GameKind, withheld: Option<Withheld>) -> &'static str {
+    match (kind, withheld) {
+        (_, Some(Withheld::PliesFirst)) => "plies of the games that this worker has: it gets more as it plays them",
+        (GameKind::SelfPlay, Some(Withheld::FairShare)) => "the learner: it has as many leaves as it can answer",
+        (GameKind::Gate, _) if undecided(&inner.gates).next().is_some() => "open gate games to finish",
+        (GameKind::Gate, _) => "the next candidate",
+        (GameKind::SelfPlay, None) if inner.self_play.is_none() => "self-play to begin",
+        (GameKind::SelfPlay, None) => "open self-play games to finish",
     }
 }
 

@@ -5,7 +5,10 @@
 
 mod game_progress;
 mod gate;
+mod grants;
+mod holders;
 mod lease;
+mod load;
 mod open_game;
 mod open_games;
 mod registry;
@@ -14,6 +17,7 @@ mod seed;
 
 pub use game_progress::{GameCounters, GameProgress};
 pub use gate::{GatePlan, GateReport};
+pub use grants::{GrantSettings, LeafLoad};
 pub(crate) use lease::check_worker_id;
 pub use lease::{Lease, Leases};
 pub use registry::{GameRegistry, RegistryError, RegistryLimits, SelfPlayPlan};

@@ -18,8 +18,10 @@ pub(super) const OPENING_COMPARED_PLIES: u32 = 6;
 pub(super) enum LeaseState {
     /// Nobody has claimed it since the learner started: the first worker that goes on with it holds it.
     Unclaimed,
-    /// A worker, until its lease runs out; it may renew it as long as nobody else has taken the game.
+    /// A worker, until its lease runs out.
     Held { worker_id: String, until: Instant },
+    /// Nobody, since the lease of this worker ran out: it may go on as long as nobody else has taken the game.
+    Expired { worker_id: String },
     /// It was given back or taken away: the next worker that asks for a lease gets it.
     Free,
 }
@@ -49,7 +51,7 @@ pub(super) struct OpenGame<E: Encoding> {
     pub game: NewGame,
     pub search: SearchSettings,
     pub state: ReplayState<E>,
-    pub lease: LeaseState,
+    lease: LeaseState,
     plies: Vec<PlyRecord>,
     disk: DiskState,
     opening_hash: u64,
@@ -121,24 +123,14 @@ impl<E: Encoding> OpenGame<E> {
         self.disk != DiskState::Stored
     }
 
-    /// Returns whether nobody holds the game at `now`.
-    pub(super) fn is_available(&self, now: Instant) -> bool {
-        let is_held = matches!(&self.lease, LeaseState::Held { until, .. } if *until > now);
-        !is_held && !self.is_being_written()
+    /// Returns who plays the game.
+    pub(super) const fn lease(&self) -> &LeaseState {
+        &self.lease
     }
 
-    /// Renews the lease of `worker_id` if it holds the game.
-    pub(super) fn claim(&mut self, worker_id: &str, until: Instant) -> Claim {
-        let is_its = match &self.lease {
-            LeaseState::Unclaimed => true,
-            LeaseState::Held { worker_id: holder, .. } => holder == worker_id,
-            LeaseState::Free => false,
-        };
-        if !is_its {
-            return Claim::Lost;
-        }
-        self.lease = LeaseState::Held { worker_id: worker_id.to_owned(), until };
-        Claim::Held
+    /// Changes who plays the game; returns who did. Of an open game only [`super::open_games`] does so.
+    pub(super) const fn set_lease(&mut self, lease: LeaseState) -> LeaseState {
+        std::mem::replace(&mut self.lease, lease)
     }
 
     /// Returns the game as a record.

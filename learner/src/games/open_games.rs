@@ -1,45 +1,89 @@
-//! All games that go on, and how many there are of each kind.
+//! All games that go on, with what must be found without looking at each: how many there are, which are free, when the
+//! next lease ends, who holds how many.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Instant;
 
 use shared::encoding::Encoding;
 use shared::ids::{GameId, NetworkId};
 
-use super::open_game::OpenGame;
+use super::holders::Holders;
+use super::open_game::{Claim, LeaseState, OpenGame};
 use crate::store::GameKind;
 
-/// The open games by their ids.
+/// The open games by their ids. Their leases change here alone.
 pub(super) struct OpenGames<E: Encoding> {
     games: BTreeMap<GameId, OpenGame<E>>,
+    /// Games that nobody holds, oldest first, by the candidate of their gate; `None`: self-play.
+    free: BTreeMap<Option<NetworkId>, BTreeSet<GameId>>,
+    /// Games that are held, by the end of their leases.
+    deadlines: BTreeSet<(Instant, GameId)>,
+    gates: BTreeMap<NetworkId, BTreeSet<GameId>>,
     self_play_count: usize,
     gate_count: usize,
+    self_play_holders: Holders,
+    gate_holders: Holders,
 }
 
 impl<E: Encoding> Default for OpenGames<E> {
     fn default() -> Self {
-        Self { games: BTreeMap::new(), self_play_count: 0, gate_count: 0 }
+        Self {
+            games: BTreeMap::new(),
+            free: BTreeMap::new(),
+            deadlines: BTreeSet::new(),
+            gates: BTreeMap::new(),
+            self_play_count: 0,
+            gate_count: 0,
+            self_play_holders: Holders::default(),
+            gate_holders: Holders::default(),
+        }
     }
 }
 
 impl<E: Encoding> OpenGames<E> {
     /// Returns the number of games of a kind.
-    pub(super) fn count(&self, kind: GameKind) -> usize {
+    pub(super) const fn count(&self, kind: GameKind) -> usize {
         match kind {
             GameKind::SelfPlay => self.self_play_count,
             GameKind::Gate => self.gate_count,
         }
     }
 
+    /// Returns who holds games of a kind.
+    pub(super) const fn holders(&self, kind: GameKind) -> &Holders {
+        match kind {
+            GameKind::SelfPlay => &self.self_play_holders,
+            GameKind::Gate => &self.gate_holders,
+        }
+    }
+
+    /// Returns who holds games of a kind, to be asked and told of plies.
+    pub(super) const fn holders_mut(&mut self, kind: GameKind) -> &mut Holders {
+        match kind {
+            GameKind::SelfPlay => &mut self.self_play_holders,
+            GameKind::Gate => &mut self.gate_holders,
+        }
+    }
+
     /// Adds a game, whose id must be new.
     pub(super) fn insert(&mut self, game: OpenGame<E>) {
+        let game_id = game.game.game_id;
         *self.count_mut(game.game.kind) += 1;
-        self.games.insert(game.game.game_id, game);
+        if let Some(candidate_id) = game.game.candidate_id {
+            self.gates.entry(candidate_id).or_default().insert(game_id);
+        }
+        self.index(&GameKey::of(&game), game.lease());
+        self.games.insert(game_id, game);
     }
 
     /// Takes a game out.
     pub(super) fn remove(&mut self, game_id: GameId) -> Option<OpenGame<E>> {
         let game = self.games.remove(&game_id)?;
         *self.count_mut(game.game.kind) -= 1;
+        if let Some(candidate_id) = game.game.candidate_id {
+            remove_from(&mut self.gates, &candidate_id, game_id);
+        }
+        self.unindex(&GameKey::of(&game), game.lease());
         Some(game)
     }
 
@@ -48,26 +92,110 @@ impl<E: Encoding> OpenGames<E> {
         self.games.get(&game_id)
     }
 
-    /// Returns a game, to be changed.
+    /// Returns a game, to be played on.
     pub(super) fn get_mut(&mut self, game_id: GameId) -> Option<&mut OpenGame<E>> {
         self.games.get_mut(&game_id)
     }
 
-    /// Returns the games, oldest first, to be changed.
-    pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = &mut OpenGame<E>> {
-        self.games.values_mut()
-    }
-
     /// Returns the ids of the games of a candidate's gate.
     pub(super) fn ids_of_gate(&self, candidate_id: NetworkId) -> Vec<GameId> {
-        let is_of_gate = |game: &&OpenGame<E>| game.game.candidate_id == Some(candidate_id);
-        self.games.values().filter(is_of_gate).map(|game| game.game.game_id).collect()
+        self.gates.get(&candidate_id).into_iter().flatten().copied().collect()
     }
 
-    fn count_mut(&mut self, kind: GameKind) -> &mut usize {
+    /// Returns up to `count` games, oldest first, that nobody holds or writes: of a candidate's gate, or of self-play.
+    pub(super) fn free_ids(&self, candidate_id: Option<NetworkId>, count: usize) -> Vec<GameId> {
+        let is_written = |game_id: &&GameId| self.games.get(game_id).is_some_and(|game| !game.is_being_written());
+        let free = self.free.get(&candidate_id).into_iter().flatten();
+        free.filter(is_written).take(count).copied().collect()
+    }
+
+    /// Ends the leases that have run out. Their games are free, but still their holders' as long as nobody takes them.
+    pub(super) fn expire(&mut self, now: Instant) {
+        while let Some((_, game_id)) = self.deadlines.first().copied().filter(|(until, _)| *until <= now) {
+            let Some(game) = self.games.get(&game_id) else { return };
+            let (LeaseState::Held { worker_id, .. }, kind) = (game.lease().clone(), game.game.kind) else { return };
+            self.holders_mut(kind).note_expiry(&worker_id);
+            self.set_lease(game_id, LeaseState::Expired { worker_id });
+        }
+    }
+
+    /// Renews the lease of `worker_id` if it holds the game.
+    pub(super) fn claim(&mut self, game_id: GameId, worker_id: &str, until: Instant) -> Claim {
+        let is_its = self.games.get(&game_id).is_some_and(|game| match game.lease() {
+            LeaseState::Unclaimed => true,
+            LeaseState::Held { worker_id: holder, .. } | LeaseState::Expired { worker_id: holder } => {
+                holder == worker_id
+            }
+            LeaseState::Free => false,
+        });
+        if !is_its {
+            return Claim::Lost;
+        }
+        self.set_lease(game_id, LeaseState::Held { worker_id: worker_id.to_owned(), until });
+        Claim::Held
+    }
+
+    /// Changes who holds a game. Returns whose it was.
+    pub(super) fn set_lease(&mut self, game_id: GameId, lease: LeaseState) -> Option<LeaseState> {
+        let game = self.games.get_mut(&game_id)?;
+        let (key, before) = (GameKey::of(game), game.set_lease(lease.clone()));
+        self.unindex(&key, &before);
+        self.index(&key, &lease);
+        Some(before)
+    }
+
+    fn index(&mut self, key: &GameKey, lease: &LeaseState) {
+        match lease {
+            LeaseState::Held { worker_id, until } => {
+                self.deadlines.insert((*until, key.game_id));
+                self.holders_mut(key.kind).hold(worker_id);
+            }
+            LeaseState::Unclaimed | LeaseState::Expired { .. } | LeaseState::Free => {
+                self.free.entry(key.candidate_id).or_default().insert(key.game_id);
+            }
+        }
+    }
+
+    fn unindex(&mut self, key: &GameKey, lease: &LeaseState) {
+        match lease {
+            LeaseState::Held { worker_id, until } => {
+                self.deadlines.remove(&(*until, key.game_id));
+                self.holders_mut(key.kind).let_go(worker_id);
+            }
+            LeaseState::Unclaimed | LeaseState::Expired { .. } | LeaseState::Free => {
+                remove_from(&mut self.free, &key.candidate_id, key.game_id);
+            }
+        }
+    }
+
+    const fn count_mut(&mut self, kind: GameKind) -> &mut usize {
         match kind {
             GameKind::SelfPlay => &mut self.self_play_count,
             GameKind::Gate => &mut self.gate_count,
+        }
+    }
+}
+
+/// What a game is found by.
+struct GameKey {
+    game_id: GameId,
+    kind: GameKind,
+    candidate_id: Option<NetworkId>,
+}
+
+impl GameKey {
+    const fn of<E: Encoding>(game: &OpenGame<E>) -> Self {
+        let game = &game.game;
+        Self { game_id: game.game_id, kind: game.kind, candidate_id: game.candidate_id }
+    }
+}
+
+/// Removes a game from the set of its key, and the set with its last game.
+fn remove_from<K: Ord>(sets: &mut BTreeMap<K, BTreeSet<GameId>>, key: &K, game_id: GameId) {
+    if let Some(set) = sets.get_mut(key) {
+        set.remove(&game_id);
+        if set.is_empty() {
+            sets.remove(key);
         }
     }
 }

@@ -4,19 +4,20 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use runtime::exit::one_line;
 use samples::buffer::SharedReplay;
 use shared::encoding::Encoding;
 use shared::ids::{GameId, NetworkId};
-use shared::record::{ReplayError, Sample};
+use shared::record::Sample;
 use shared::search::SearchSettings;
 use tokio::sync::watch;
 
 use super::game_progress::GameProgress;
 use super::gate::Gate;
-use super::open_game::{LeaseState, OpenGame};
+use super::grants::GrantSettings;
+use super::load::load_open_games;
+use super::open_game::OpenGame;
 use super::open_games::OpenGames;
-use crate::store::{Change, GameKind, Reader, Store, StoreError};
+use crate::store::{GameKind, Reader, Store, StoreError};
 
 /// Bounds on what workers may ask and hold.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,11 +30,14 @@ pub struct RegistryLimits {
     pub leases_max: u32,
     /// Plies taken in one report, at most.
     pub report_plies_max: usize,
+    /// How many of the open games workers may hold.
+    pub grants: GrantSettings,
 }
 
 impl Default for RegistryLimits {
     fn default() -> Self {
-        Self { lease: Duration::from_secs(60), open_games_max: 16_384, leases_max: 1024, report_plies_max: 4096 }
+        let grants = GrantSettings { batches_waiting: 3, games_first: 16_384 };
+        Self { lease: Duration::from_secs(60), open_games_max: 16_384, leases_max: 1024, report_plies_max: 4096, grants }
     }
 }
 
@@ -92,21 +96,6 @@ impl RegistryError {
     }
 }
 
-/// Why an open game of the store cannot go on.
-#[derive(Debug, thiserror::Error)]
-enum UnplayableGame {
-    #[error("the game is gone")]
-    Gone,
-    #[error("{0}")]
-    Damaged(String),
-    #[error("settings")]
-    Settings(#[source] serde_json::Error),
-    #[error(transparent)]
-    Replay(#[from] ReplayError),
-    #[error("the game is over but was not closed")]
-    Over,
-}
-
 /// All games that go on. Shared by the threads that serve workers and by the pipeline; calls block while they write.
 pub struct GameRegistry<E: Encoding> {
     pub(super) encoding: E,
@@ -125,6 +114,8 @@ pub(super) struct Inner<E: Encoding> {
     pub games: OpenGames<E>,
     pub gates: BTreeMap<NetworkId, Gate>,
     pub self_play: Option<SelfPlayPlan>,
+    /// Self-play games that workers may hold.
+    pub self_play_allowed: usize,
     /// Games of the plan's iteration so far.
     pub planned_game_count: u64,
     /// 0 before the first game.
@@ -178,6 +169,7 @@ impl<E: Encoding> GameRegistry<E> {
             games,
             gates: BTreeMap::new(),
             self_play: None,
+            self_play_allowed: limits.grants.games_first,
             planned_game_count: 0,
             last_game_id: reader.last_game_id()?.map_or(0, GameId::get),
             last_finish_number: progress.last_finish_number,
@@ -270,6 +262,8 @@ impl<E: Encoding> GameRegistry<E> {
 
     fn publish(&self, inner: &mut Inner<E>) {
         inner.progress.open_self_play_count = inner.games.count(GameKind::SelfPlay) as u64;
+        inner.progress.held_self_play_count = inner.games.holders(GameKind::SelfPlay).held_count() as u64;
+        inner.progress.allowed_self_play_count = inner.self_play_allowed as u64;
         inner.progress.open_gate_count = inner.games.count(GameKind::Gate) as u64;
         self.progress.send_if_modified(|published| {
             let has_finished_one = published.last_finish_number != inner.progress.last_finish_number;
@@ -277,53 +271,4 @@ impl<E: Encoding> GameRegistry<E> {
             has_finished_one
         });
     }
-}
-
-/// Loads the open games; those that do not replay are quarantined.
-fn load_open_games<E: Encoding>(
-    encoding: &E,
-    store: &Store,
-    reader: &Reader,
-    progress: &mut GameProgress,
-) -> Result<OpenGames<E>, RegistryError> {
-    let mut games = OpenGames::default();
-    for game_id in reader.open_game_ids()? {
-        match load_open_game(encoding, reader, game_id)? {
-            Ok(game) => games.insert(game),
-            Err(error) => {
-                let reason = one_line(&error);
-                tracing::error!(game_id = game_id.get(), reason, "open game does not replay, quarantined");
-                store.write(vec![Change::QuarantineGame { game_id, reason }])?;
-                progress.counters.quarantined_game_count += 1;
-            }
-        }
-    }
-    Ok(games)
-}
-
-/// Loads one open game; the inner error is the reason why it cannot go on.
-fn load_open_game<E: Encoding>(
-    encoding: &E,
-    reader: &Reader,
-    game_id: GameId,
-) -> Result<Result<OpenGame<E>, UnplayableGame>, RegistryError> {
-    let stored = match reader.game(game_id) {
-        Ok(Some(stored)) => stored,
-        Ok(None) => return Ok(Err(UnplayableGame::Gone)),
-        Err(StoreError::Damaged { what }) => return Ok(Err(UnplayableGame::Damaged(what))),
-        Err(error) => return Err(error.into()),
-    };
-    let search = match serde_json::from_str::<SearchSettings>(&stored.game.settings) {
-        Ok(search) => search,
-        Err(error) => return Ok(Err(UnplayableGame::Settings(error))),
-    };
-    let open = OpenGame::stored(encoding, stored.game, search, stored.record.plies);
-    Ok(match open {
-        Err(error) => Err(error.into()),
-        Ok(game) if game.state.outcome().is_some() => Err(UnplayableGame::Over),
-        Ok(mut game) => {
-            game.lease = LeaseState::Unclaimed;
-            Ok(game)
-        }
-    })
 }

@@ -113,7 +113,7 @@ impl<E: Encoding> GameRegistry<E> {
     ) -> Result<PlyStatus, RegistryError> {
         let Inner { games, gates, progress, reader, .. } = inner;
         let counters = &mut progress.counters;
-        let Some(game) = games.get_mut(ply.game_id).filter(|game| !is_decided(gates, &game.game)) else {
+        if games.get(ply.game_id).is_none_or(|game| is_decided(gates, &game.game)) {
             // Stored already, before the game was closed?
             if reader.move_text(ply.game_id, ply.ply)?.is_some_and(|text| text == ply.record.move_text) {
                 counters.duplicate_ply_count += 1;
@@ -123,20 +123,23 @@ impl<E: Encoding> GameRegistry<E> {
             return Ok(PlyStatus::LeaseLost {
                 reason: format!("game {} is not open: it is over, or its gate is decided", ply.game_id),
             });
-        };
+        }
         let refuse = |reason: String| Ok(PlyStatus::Refused { reason });
         if intake.refused.contains(&ply.game_id) {
             counters.refused_ply_count += 1;
             return refuse("an earlier ply of the game was refused".into());
         }
-        if game.claim(intake.worker_id, intake.lease_end) == Claim::Lost {
+        let claim = games.claim(ply.game_id, intake.worker_id, intake.lease_end);
+        let Some(game) = games.get_mut(ply.game_id).filter(|_| claim == Claim::Held) else {
             counters.lease_lost_ply_count += 1;
             return Ok(PlyStatus::LeaseLost { reason: format!("the lease of game {} is lost", ply.game_id) });
-        }
+        };
+        let kind = game.game.kind;
         match self.play(game, ply) {
             Ok(Fit::Stored) => counters.duplicate_ply_count += 1,
             Ok(Fit::Next) => {
                 counters.accepted_ply_count += 1;
+                games.holders_mut(kind).note_ply(intake.worker_id);
                 self.note_ply(inner, intake, ply);
             }
             Err(error) => {
@@ -150,7 +153,7 @@ impl<E: Encoding> GameRegistry<E> {
                     "ply refused"
                 );
                 intake.refused.insert(ply.game_id);
-                game.lease = LeaseState::Free;
+                games.set_lease(ply.game_id, LeaseState::Free);
                 return refuse(reason);
             }
         }

@@ -1,70 +1,76 @@
 //! The inference thread: reads batches, evaluates them together, and deals the answers out.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Instant;
 
 use shared::encoding::{Encoding, NetworkInput, Pos};
 use shared::game::Game;
-use shared::ids::{Generation, NetworkId};
 use shared::search::{EvaluationError, LeafAnswers};
-use shared::wire::{EvaluationHeader, network_ref_from_wire, read_leaf_batch, write_evaluations};
-use tokio::sync::mpsc::Receiver;
-use tracing::warn;
+use shared::wire::{EvaluationHeader, read_leaf_batch, write_evaluations};
 
-use super::queue::Queue;
-use super::{BatchSettings, InferenceBackend, InferenceCounters, Job, NetworkOutput};
+use super::pace::BatchPace;
+use super::queue::{LeafQueue, QueuedJob, TakenFor};
+use super::waiting::LeafClass;
+use super::{InferenceBackend, InferenceCounters, NetworkOutput};
 use crate::best::BestNetwork;
 
 /// Owns the networks and all memory that batches need.
 pub(super) struct Batcher<E: Encoding, V> {
     encoding: E,
     backend: V,
-    settings: BatchSettings,
+    pace: BatchPace,
     best: Arc<BestNetwork>,
     counters: Arc<InferenceCounters>,
     input: NetworkInput,
     output: NetworkOutput,
     position: Pos<E>,
     policy_indices: Vec<u16>,
-    accepted: Vec<Job>,
+    accepted: Vec<QueuedJob>,
 }
 
 impl<E: Encoding, V: InferenceBackend> Batcher<E, V> {
     pub(super) fn new(
         encoding: E,
         backend: V,
-        settings: BatchSettings,
+        pace: BatchPace,
         best: Arc<BestNetwork>,
         counters: Arc<InferenceCounters>,
     ) -> Self {
         let position = encoding.game().initial_position();
         let (input, output) = (NetworkInput::default(), NetworkOutput::default());
         let (policy_indices, accepted) = (Vec::new(), Vec::new());
-        Self { encoding, backend, settings, best, counters, input, output, position, policy_indices, accepted }
+        Self { encoding, backend, pace, best, counters, input, output, position, policy_indices, accepted }
     }
 
-    /// Answers batches until nobody can send any more.
-    pub(super) fn run(mut self, arriving: Receiver<Job>) {
-        let mut queue = Queue::new(arriving);
+    /// Answers batches until the queue is closed.
+    pub(super) fn run(mut self, queue: &LeafQueue) {
         let mut jobs = Vec::new();
-        while queue.take(self.settings.leaf_count_max, self.settings.wait_max, &mut jobs).is_some() {
-            self.answer(&mut jobs);
+        loop {
+            let leaf_limit = self.pace.leaf_limit();
+            self.counters.batch_leaf_limit.store(leaf_limit as u64, Ordering::Relaxed);
+            let Some(taken_for) = queue.take(&self.best, leaf_limit, &mut jobs) else { return };
+            self.answer(&mut jobs, taken_for);
         }
     }
 
-    fn answer(&mut self, jobs: &mut Vec<Job>) {
+    fn answer(&mut self, jobs: &mut Vec<QueuedJob>, taken_for: TakenFor) {
+        let started_at = Instant::now();
         self.input.clear();
         let mut accepted = std::mem::take(&mut self.accepted);
-        for job in jobs.drain(..) {
-            match self.read(&job.batch) {
-                Ok(()) => accepted.push(job),
-                Err(error) => self.refuse(job, error),
+        for queued in jobs.drain(..) {
+            match self.read(&queued.job.batch) {
+                Ok(()) => accepted.push(queued),
+                Err(error) => self.counters.refuse(queued.job, &error),
             }
         }
-        if let Some(first) = accepted.first() {
-            let (network_id, generation) = self.best.resolve(network_ref_from_wire(first.batch.network_id));
-            match self.backend.evaluate(network_id, &self.input, &mut self.output) {
-                Ok(()) => self.deal_out(&mut accepted, network_id, generation),
-                Err(error) => accepted.drain(..).for_each(|job| self.refuse(job, error.clone())),
+        if !accepted.is_empty() {
+            match self.backend.evaluate(taken_for.network_id, &self.input, &mut self.output) {
+                Ok(()) => {
+                    self.pace.note(self.input.len(), started_at.elapsed());
+                    self.deal_out(&mut accepted, taken_for);
+                }
+                Err(error) => accepted.drain(..).for_each(|queued| self.counters.refuse(queued.job, &error)),
             }
         }
         self.accepted = accepted;
@@ -89,25 +95,24 @@ impl<E: Encoding, V: InferenceBackend> Batcher<E, V> {
         Ok(())
     }
 
-    fn deal_out(&self, jobs: &mut Vec<Job>, network_id: NetworkId, generation: Generation) {
+    fn deal_out(&self, jobs: &mut Vec<QueuedJob>, taken_for: TakenFor) {
         InferenceCounters::add(&self.counters.evaluation_count, self.input.len());
         InferenceCounters::add(&self.counters.batch_count, 1);
         InferenceCounters::add(&self.counters.uniform_prior_count, self.output.uniform_prior_count as usize);
         let mut answers = LeafAnswers::new(&self.output.priors, &self.output.values);
+        let TakenFor { network_id, generation } = taken_for;
         // The count of the whole batch goes to its first answer: sums over workers stay right.
         let mut uniform_prior_count = self.output.uniform_prior_count;
-        for job in jobs.drain(..) {
-            let own = answers.take(job.batch.move_counts.len(), job.batch.policy_indices.len() / 2);
+        for QueuedJob { job, class, submitted_at, .. } in jobs.drain(..) {
+            let leaf_count = job.batch.move_counts.len();
+            let own = answers.take(leaf_count, job.batch.policy_indices.len() / 2);
             let header = EvaluationHeader { batch_id: job.batch.batch_id, network_id, generation, uniform_prior_count };
             uniform_prior_count = 0;
             job.answer.send(write_evaluations(header, own.priors(), own.values()));
+            if class == LeafClass::SelfPlay {
+                let wait_us = submitted_at.elapsed().as_micros() as usize;
+                InferenceCounters::add(&self.counters.self_play_wait_us, wait_us * leaf_count);
+            }
         }
-    }
-
-    fn refuse(&self, job: Job, error: EvaluationError) {
-        InferenceCounters::add(&self.counters.refused_batch_count, 1);
-        warn!(batch_id = job.batch.batch_id, network_id = job.batch.network_id, %error, "batch refused");
-        let (batch_id, error) = (job.batch.batch_id, error.to_string());
-        job.answer.send(proto::EvaluationBatch { batch_id, error, ..Default::default() });
     }
 }

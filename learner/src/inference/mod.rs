@@ -1,11 +1,15 @@
 //! Answers the leaves of all workers: a bounded queue, a batcher, and one thread that owns the tensors.
 //!
-//! A batch takes all that is queued, waits at most `batch_wait_us_max` for more, and never mixes networks.
+//! A batch takes what waits, never mixes networks, and never waits for more: while it is evaluated, the next one gathers.
+//! Leaves of gates go first, streams take turns, and a batch is no larger than `batch_time_max` allows.
 //! What a worker sends is checked here; a bad batch is answered with an error and costs no other worker anything.
 
 mod batcher;
+mod load_meter;
 mod networks;
+mod pace;
 mod queue;
+mod waiting;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -16,13 +20,17 @@ use shared::encoding::{Encoding, NetworkInput};
 use shared::ids::NetworkId;
 use shared::search::EvaluationError;
 use tokio::sync::mpsc;
+use tracing::warn;
 
 use net::NetError;
+pub use load_meter::LoadMeter;
 pub use net::NetworkOutput;
 pub use networks::NetworkBackend;
 
 use crate::best::BestNetwork;
 use batcher::Batcher;
+use pace::BatchPace;
+use queue::{LeafQueue, QueueError, QueueStream};
 
 /// Computes batches of positions by one of several networks: tensors in, tensors out. Owned by one thread.
 pub trait InferenceBackend {
@@ -48,14 +56,16 @@ pub struct Job {
 }
 
 /// How batches are made.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct BatchSettings {
     /// Leaves evaluated together at most.
     pub leaf_count_max: usize,
-    /// How long a batch waits for more leaves at most.
-    pub wait_max: Duration,
-    /// Batches that may wait; senders wait when it is full.
-    pub queue_length_max: usize,
+    /// How long one evaluation may take: smaller batches are made where it would take longer.
+    pub time_max: Duration,
+    /// Sizes that batches are padded to, rising; none: not padded.
+    pub padded_sizes: Vec<usize>,
+    /// Leaves of self-play that may wait, and as many of gates; senders wait when it is full.
+    pub queue_leaf_count_max: usize,
 }
 
 /// What has been answered so far.
@@ -67,8 +77,12 @@ pub struct InferenceCounters {
     pub batch_count: AtomicU64,
     /// Leaves whose priors became uniform.
     pub uniform_prior_count: AtomicU64,
-    /// Batches refused: unreadable, or for a network that is not there.
+    /// Batches refused: too large, unreadable, or for a network that is not there.
     pub refused_batch_count: AtomicU64,
+    /// Time from question to answer in microseconds, summed over the leaves of self-play.
+    pub self_play_wait_us: AtomicU64,
+    /// Leaves of the next batch at most.
+    pub batch_leaf_limit: AtomicU64,
 }
 
 /// The values of [`InferenceCounters`] at one moment.
@@ -82,6 +96,10 @@ pub struct InferenceCounts {
     pub uniform_prior_count: u64,
     /// Batches refused.
     pub refused_batch_count: u64,
+    /// Time from question to answer in microseconds, summed over the leaves of self-play.
+    pub self_play_wait_us: u64,
+    /// Leaves of the next batch at most; 0 before the first.
+    pub batch_leaf_limit: u64,
 }
 
 impl InferenceCounters {
@@ -94,11 +112,21 @@ impl InferenceCounters {
             batch_count: read(&self.batch_count),
             uniform_prior_count: read(&self.uniform_prior_count),
             refused_batch_count: read(&self.refused_batch_count),
+            self_play_wait_us: read(&self.self_play_wait_us),
+            batch_leaf_limit: read(&self.batch_leaf_limit),
         }
     }
 
     fn add(counter: &AtomicU64, count: usize) {
         counter.fetch_add(count as u64, Ordering::Relaxed);
+    }
+
+    /// Answers a batch with the reason why it is not evaluated, and counts it.
+    fn refuse(&self, job: Job, error: &dyn std::fmt::Display) {
+        Self::add(&self.refused_batch_count, 1);
+        let (batch_id, network_id, error) = (job.batch.batch_id, job.batch.network_id, error.to_string());
+        warn!(batch_id, network_id, error, "batch refused");
+        job.answer.send(proto::EvaluationBatch { batch_id, error, ..Default::default() });
     }
 }
 
@@ -116,10 +144,10 @@ pub enum InferenceStartError {
     Ended,
 }
 
-/// Where batches are handed in. The inference thread ends when the last handle is gone.
+/// Where streams are opened. The inference thread ends when the last handle and stream are gone.
 #[derive(Debug, Clone)]
 pub struct InferenceHandle {
-    jobs: mpsc::Sender<Job>,
+    queue: Arc<QueueCloser>,
     counters: Arc<InferenceCounters>,
 }
 
@@ -132,20 +160,21 @@ impl InferenceHandle {
     /// [`InferenceStartError`].
     pub fn start<E: Encoding, V: InferenceBackend>(
         encoding: E,
-        settings: BatchSettings,
+        settings: &BatchSettings,
         best: Arc<BestNetwork>,
         make_backend: impl FnOnce() -> Result<V, NetError> + Send + 'static,
     ) -> Result<(Self, JoinHandle<()>), InferenceStartError> {
-        let (jobs, queue) = mpsc::channel(settings.queue_length_max);
+        let queue = Arc::new(LeafQueue::new(settings));
+        let pace = BatchPace::new(settings.leaf_count_max, settings.padded_sizes.clone(), settings.time_max);
         let counters = Arc::new(InferenceCounters::default());
         let (ready, is_ready) = std::sync::mpsc::sync_channel(1);
-        let thread_counters = Arc::clone(&counters);
+        let (thread_counters, thread_queue) = (Arc::clone(&counters), QueueCloser(Arc::clone(&queue)));
         let thread = std::thread::Builder::new()
             .name("inference".to_owned())
             .spawn(move || match make_backend() {
                 Ok(backend) => {
                     let _ = ready.send(Ok(()));
-                    Batcher::new(encoding, backend, settings, best, thread_counters).run(queue);
+                    Batcher::new(encoding, backend, pace, best, thread_counters).run(&thread_queue.0);
                 }
                 Err(error) => {
                     let _ = ready.send(Err(error));
@@ -153,17 +182,71 @@ impl InferenceHandle {
             })
             .map_err(InferenceStartError::Thread)?;
         is_ready.recv().map_err(|_| InferenceStartError::Ended)??;
-        Ok((Self { jobs, counters }, thread))
+        Ok((Self { queue: Arc::new(QueueCloser(queue)), counters }, thread))
     }
 
-    /// Hands in a batch; waits while the queue is full. Returns false if the thread has ended.
-    pub async fn submit(&self, job: Job) -> bool {
-        self.jobs.send(job).await.is_ok()
+    /// Opens a stream of batches.
+    #[must_use]
+    pub fn open_stream(&self) -> LeafStream {
+        let stream = Arc::new(self.queue.0.open_stream());
+        LeafStream { sender: LeafSender { handle: self.clone(), stream } }
     }
 
     /// Returns what has been answered so far.
     #[must_use]
     pub fn counters(&self) -> Arc<InferenceCounters> {
         Arc::clone(&self.counters)
+    }
+}
+
+/// Closes the queue when one of its two ends is gone.
+#[derive(Debug)]
+struct QueueCloser(Arc<LeafQueue>);
+
+impl Drop for QueueCloser {
+    fn drop(&mut self) {
+        self.0.close();
+    }
+}
+
+/// A stream of batches. When it is dropped, what waits of it is dropped too: nobody wants the answers any more.
+#[derive(Debug)]
+pub struct LeafStream {
+    sender: LeafSender,
+}
+
+impl LeafStream {
+    /// Returns what hands in its batches.
+    #[must_use]
+    pub fn sender(&self) -> LeafSender {
+        self.sender.clone()
+    }
+}
+
+impl Drop for LeafStream {
+    fn drop(&mut self) {
+        self.sender.handle.queue.0.close_stream(&self.sender.stream);
+    }
+}
+
+/// Hands in the batches of a [`LeafStream`].
+#[derive(Debug, Clone)]
+pub struct LeafSender {
+    handle: InferenceHandle,
+    stream: Arc<QueueStream>,
+}
+
+impl LeafSender {
+    /// Hands in a batch; waits while its stream or the queue is full. A batch that is too large is answered with the
+    /// reason. Returns false if the stream is closed or the inference thread has ended.
+    pub async fn submit(&self, job: Job) -> bool {
+        match self.handle.queue.0.push(&self.stream, job).await {
+            Ok(()) => true,
+            Err((QueueError::Closed, _)) => false,
+            Err((error @ QueueError::TooLarge { .. }, job)) => {
+                self.handle.counters.refuse(job, &error);
+                true
+            }
+        }
     }
 }

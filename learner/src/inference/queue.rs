@@ -1,104 +1,262 @@
-//! What waits to be evaluated, and which of it goes together.
+//! The batches that wait to be evaluated: bounded in leaves, for each stream and in all, and dropped with their stream.
 
-use std::collections::VecDeque;
-use std::time::{Duration, Instant};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
 
-use tokio::sync::mpsc::Receiver;
-use tokio::sync::mpsc::error::TryRecvError;
+use shared::ids::{Generation, NetworkId};
+use shared::wire::network_ref_from_wire;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio_util::sync::CancellationToken;
 
-use super::Job;
+use super::waiting::{LeafClass, StreamId, Waiting, WaitingBatch};
+use super::{BatchSettings, Job};
+use crate::best::{BestNetwork, CurrentBest};
 
-/// Batches that have arrived, oldest first.
-pub(super) struct Queue {
-    arriving: Receiver<Job>,
-    waiting: VecDeque<Job>,
+/// Streams whose leaves fill the queue together: a single one is bounded to this part of it.
+const FULL_STREAM_COUNT: usize = 4;
+
+/// A job in the queue.
+#[derive(Debug)]
+pub(super) struct QueuedJob {
+    pub(super) job: Job,
+    pub(super) class: LeafClass,
+    pub(super) submitted_at: Instant,
+    /// Its leaves' room in the queue of its stream and of its class, until it is answered.
+    _room: [OwnedSemaphorePermit; 2],
 }
 
-impl Queue {
-    pub(super) fn new(arriving: Receiver<Job>) -> Self {
-        Self { arriving, waiting: VecDeque::new() }
+/// The network that evaluates the jobs taken together, and the generation of the best one at that moment.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct TakenFor {
+    pub(super) network_id: NetworkId,
+    pub(super) generation: Generation,
+}
+
+/// Why a batch was not taken into the queue.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub(super) enum QueueError {
+    /// It has more leaves than may be evaluated together.
+    #[error("batch of {leaf_count} leaves: more than {max}, the learner's inference.batch_leaves_max")]
+    TooLarge { leaf_count: usize, max: usize },
+    /// Its stream, or the inference thread, is gone.
+    #[error("nobody waits for the answer, or nobody gives one")]
+    Closed,
+}
+
+/// The queue between the streams and the inference thread.
+#[derive(Debug)]
+pub(super) struct LeafQueue {
+    state: Mutex<State>,
+    arrived: Condvar,
+    gate_room: Arc<Semaphore>,
+    self_play_room: Arc<Semaphore>,
+    batch_leaf_count_max: usize,
+    stream_leaf_count_max: usize,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    waiting: Waiting<QueuedJob>,
+    last_stream: StreamId,
+    /// Whether nothing will come any more, or nobody will take it.
+    is_closed: bool,
+}
+
+impl LeafQueue {
+    pub(super) fn new(settings: &BatchSettings) -> Self {
+        let leaf_count_max = settings.queue_leaf_count_max.clamp(settings.leaf_count_max, Semaphore::MAX_PERMITS);
+        Self {
+            state: Mutex::default(),
+            arrived: Condvar::new(),
+            gate_room: Arc::new(Semaphore::new(leaf_count_max)),
+            self_play_room: Arc::new(Semaphore::new(leaf_count_max)),
+            batch_leaf_count_max: settings.leaf_count_max,
+            stream_leaf_count_max: (leaf_count_max / FULL_STREAM_COUNT).max(settings.leaf_count_max),
+        }
     }
 
-    /// Takes jobs of one network, the oldest job's: all that wait, at most `leaf_count_max` leaves together.
+    /// Opens a stream.
+    pub(super) fn open_stream(&self) -> QueueStream {
+        let mut state = self.lock();
+        state.last_stream += 1;
+        let room = Arc::new(Semaphore::new(self.stream_leaf_count_max));
+        QueueStream { id: state.last_stream, room, closed: CancellationToken::new() }
+    }
+
+    /// Closes a stream and drops what waits of it.
+    pub(super) fn close_stream(&self, stream: &QueueStream) {
+        stream.closed.cancel();
+        self.lock().waiting.remove_stream(stream.id);
+    }
+
+    /// Adds a job of a stream; waits while the stream or the queue is full.
     ///
-    /// Waits for the first job as long as it takes, then at most `wait_max` for more. `None` once all senders are gone.
-    pub(super) fn take(&mut self, leaf_count_max: usize, wait_max: Duration, jobs: &mut Vec<Job>) -> Option<()> {
-        if self.waiting.is_empty() {
-            self.waiting.push_back(self.arriving.blocking_recv()?);
+    /// # Errors
+    /// [`QueueError`] with the job, which is not added.
+    pub(super) async fn push(&self, stream: &QueueStream, job: Job) -> Result<(), (QueueError, Job)> {
+        let (leaf_count, max) = (job.batch.move_counts.len(), self.batch_leaf_count_max);
+        if leaf_count > max {
+            return Err((QueueError::TooLarge { leaf_count, max }, job));
         }
-        let network_id = self.waiting[0].batch.network_id;
-        let deadline = Instant::now() + wait_max;
-        loop {
-            self.drain();
-            let leaf_count: usize = self.of_network(network_id).map(|job| job.batch.move_counts.len()).sum();
-            if leaf_count >= leaf_count_max || Instant::now() >= deadline {
-                break;
-            }
-            // The queue has no timed receive; a hundredth of the wait is short beside any evaluation.
-            std::thread::sleep(wait_max / 100);
+        let submitted_at = Instant::now();
+        let network = network_ref_from_wire(job.batch.network_id);
+        let class = LeafClass::of(network);
+        let room = stream.closed.run_until_cancelled(self.room(stream, class, leaf_count));
+        let Some(Some(room)) = room.await else { return Err((QueueError::Closed, job)) };
+        let mut state = self.lock();
+        // Under the lock, so that a job never comes after its stream was closed.
+        if state.is_closed || stream.closed.is_cancelled() {
+            return Err((QueueError::Closed, job));
         }
-        self.split_off(network_id, leaf_count_max, jobs);
-        Some(())
+        let job = QueuedJob { job, class, submitted_at, _room: room };
+        state.waiting.push(stream.id, WaitingBatch { network, leaf_count, job });
+        self.arrived.notify_one();
+        Ok(())
     }
 
-    fn drain(&mut self) {
-        loop {
-            match self.arriving.try_recv() {
-                Ok(job) => self.waiting.push_back(job),
-                Err(TryRecvError::Empty | TryRecvError::Disconnected) => return,
-            }
-        }
+    /// Takes jobs for one network, at most `leaf_limit` leaves together. Waits for the first as long as it takes, and not
+    /// at all for more: while they are evaluated, the next ones gather. `None` once the queue is closed.
+    pub(super) fn take(&self, best: &BestNetwork, leaf_limit: usize, jobs: &mut Vec<QueuedJob>) -> Option<TakenFor> {
+        let is_idle = |state: &mut State| state.waiting.is_empty() && !state.is_closed;
+        let mut state = self.arrived.wait_while(self.lock(), is_idle).unwrap_or_else(PoisonError::into_inner);
+        let CurrentBest { network_id: best_id, generation } = best.get();
+        let network_id = state.waiting.take(best_id, leaf_limit, jobs)?;
+        Some(TakenFor { network_id, generation })
     }
 
-    fn of_network(&self, network_id: u32) -> impl Iterator<Item = &Job> {
-        self.waiting.iter().filter(move |job| job.batch.network_id == network_id)
+    /// Ends the queue: what waits is dropped, and nothing more is taken in.
+    pub(super) fn close(&self) {
+        let mut state = self.lock();
+        state.is_closed = true;
+        state.waiting = Waiting::default();
+        self.gate_room.close();
+        self.self_play_room.close();
+        self.arrived.notify_all();
     }
 
-    /// Moves jobs of the network to `jobs` until the batch is full; the first fits always.
-    fn split_off(&mut self, network_id: u32, leaf_count_max: usize, jobs: &mut Vec<Job>) {
-        let mut leaf_count = 0;
-        let mut left = VecDeque::with_capacity(self.waiting.len());
-        for job in self.waiting.drain(..) {
-            let size = job.batch.move_counts.len();
-            let fits = jobs.is_empty() || leaf_count + size <= leaf_count_max;
-            if job.batch.network_id == network_id && fits {
-                leaf_count += size;
-                jobs.push(job);
-            } else {
-                left.push_back(job);
-            }
-        }
-        self.waiting = left;
+    /// Waits until there is room for so many leaves; `None` if the queue is closed.
+    async fn room(
+        &self,
+        stream: &QueueStream,
+        class: LeafClass,
+        leaf_count: usize,
+    ) -> Option<[OwnedSemaphorePermit; 2]> {
+        let class_room = match class {
+            LeafClass::Gate => &self.gate_room,
+            LeafClass::SelfPlay => &self.self_play_room,
+        };
+        // At most `batch_leaves_max`, which is a u32. Semaphores serve whoever asks first: each stream asks once at a time.
+        let leaf_count = u32::try_from(leaf_count).ok()?;
+        let of_stream = Arc::clone(&stream.room).acquire_many_owned(leaf_count).await.ok()?;
+        let of_class = Arc::clone(class_room).acquire_many_owned(leaf_count).await.ok()?;
+        Some([of_stream, of_class])
     }
+
+    /// Locks the queue. Every change under the lock is complete before anything in it can panic.
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A stream as the queue knows it.
+#[derive(Debug)]
+pub(super) struct QueueStream {
+    id: StreamId,
+    room: Arc<Semaphore>,
+    closed: CancellationToken,
 }
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use tokio::sync::mpsc;
 
     use super::*;
 
-    fn job(network_id: u32, leaf_count: usize) -> Job {
-        let (answer, _open) = mpsc::channel(1);
-        let answer = answer.try_reserve_owned().unwrap();
-        Job { batch: proto::LeafBatch { network_id, move_counts: vec![1; leaf_count], ..Default::default() }, answer }
+    type Answers = mpsc::Receiver<proto::EvaluationBatch>;
+
+    fn queue(leaf_count_max: usize, queue_leaf_count_max: usize) -> LeafQueue {
+        let time_max = Duration::from_millis(50);
+        LeafQueue::new(&BatchSettings { leaf_count_max, time_max, padded_sizes: Vec::new(), queue_leaf_count_max })
     }
 
-    #[test]
-    fn a_batch_is_of_one_network_and_no_larger_than_allowed() {
-        let (sender, receiver) = mpsc::channel(16);
-        for (network_id, leaf_count) in [(1, 4), (2, 3), (1, 5), (1, 2), (1, 20)] {
-            sender.try_send(job(network_id, leaf_count)).unwrap();
-        }
-        drop(sender);
-        let mut queue = Queue::new(receiver);
-        let mut sizes = Vec::new();
+    fn best() -> BestNetwork {
+        BestNetwork::new(CurrentBest { network_id: NetworkId::FIRST, generation: Generation::default() })
+    }
+
+    fn job(batch_id: u64, leaf_count: usize) -> (Job, Answers) {
+        let (answer, answers) = mpsc::channel(1);
+        let answer = answer.try_reserve_owned().unwrap();
+        (Job { batch: proto::LeafBatch { batch_id, move_counts: vec![1; leaf_count], ..Default::default() }, answer }, answers)
+    }
+
+    fn take(queue: &LeafQueue) -> Vec<u64> {
         let mut jobs = Vec::new();
-        while queue.take(10, Duration::ZERO, &mut jobs).is_some() {
-            sizes.push(
-                jobs.drain(..).map(|job| (job.batch.network_id, job.batch.move_counts.len())).collect::<Vec<_>>(),
-            );
+        queue.take(&best(), 8, &mut jobs);
+        jobs.iter().map(|queued| queued.job.batch.batch_id).collect()
+    }
+
+    #[tokio::test]
+    async fn a_batch_above_the_limit_is_refused_in_words() {
+        let queue = queue(8, 64);
+        let stream = queue.open_stream();
+        let (error, _) = queue.push(&stream, job(1, 9).0).await.unwrap_err();
+        assert_eq!(error.to_string(), "batch of 9 leaves: more than 8, the learner's inference.batch_leaves_max");
+    }
+
+    #[tokio::test]
+    async fn a_full_stream_waits_and_leaves_room_for_others() {
+        let queue = queue(8, 64);
+        let (crowded, other) = (queue.open_stream(), queue.open_stream());
+        for batch_id in [1, 2] {
+            queue.push(&crowded, job(batch_id, 8).0).await.unwrap();
         }
-        assert_eq!(sizes, [vec![(1, 4), (1, 5)], vec![(2, 3)], vec![(1, 2)], vec![(1, 20)]]);
+        let (third, _answers) = job(3, 1);
+        let push = queue.push(&crowded, third);
+        tokio::pin!(push);
+        assert!(is_pending(push.as_mut()).await, "a quarter of 64 leaves is one stream's");
+        queue.push(&other, job(4, 8).0).await.unwrap();
+        assert_eq!(take(&queue), [1]);
+        push.await.unwrap();
+        assert_eq!([take(&queue), take(&queue)], [vec![4], vec![2]]);
+        assert_eq!(take(&queue), [3]);
+    }
+
+    #[tokio::test]
+    async fn a_closed_stream_loses_what_waits_and_wakes_what_wants_in() {
+        let queue = queue(8, 8);
+        let (closing, other) = (queue.open_stream(), queue.open_stream());
+        let (first, mut answers) = job(1, 8);
+        queue.push(&closing, first).await.unwrap();
+        let (second, third) = (queue.push(&closing, job(2, 8).0), queue.push(&other, job(3, 8).0));
+        tokio::pin!(second, third);
+        assert!(is_pending(second.as_mut()).await && is_pending(third.as_mut()).await);
+        queue.close_stream(&closing);
+        assert_eq!(second.await.unwrap_err().0, QueueError::Closed);
+        third.await.unwrap();
+        assert_eq!(answers.recv().await, None, "dropped without an answer");
+        assert_eq!(take(&queue), [3]);
+        assert_eq!(queue.push(&closing, job(4, 1).0).await.unwrap_err().0, QueueError::Closed);
+    }
+
+    #[tokio::test]
+    async fn a_closed_queue_takes_nothing_and_gives_nothing() {
+        let queue = queue(8, 8);
+        let stream = queue.open_stream();
+        queue.push(&stream, job(1, 8).0).await.unwrap();
+        queue.close();
+        assert_eq!(take(&queue), Vec::<u64>::new());
+        assert_eq!(queue.push(&stream, job(2, 1).0).await.unwrap_err().0, QueueError::Closed);
+    }
+
+    /// Returns whether the future does not come to an end by itself.
+    async fn is_pending<F: Future>(future: std::pin::Pin<&mut F>) -> bool {
+        let mut future = future;
+        tokio::select! {
+            biased;
+            _ = future.as_mut() => false,
+            () = tokio::task::yield_now() => true,
+        }
     }
 }

@@ -102,6 +102,7 @@ impl<E: Encoding> ProgressReporter<E> {
             draw_share = share(games.draw_count),
             cut_off_share = share(games.cut_off_count),
             distinct_openings = games.distinct_opening_count,
+            games_going_on = self.sources.registry.progress().open_self_play_count,
             "self-play done"
         );
     }
@@ -224,7 +225,7 @@ fn log_line(snapshot: &ProgressSnapshot) {
 }
 
 fn counters_of(snapshot: &ProgressSnapshot) -> HashMap<String, u64> {
-    let (games, inference) = (&snapshot.games.counters, &snapshot.inference);
+    let (progress, games, inference) = (&snapshot.games, &snapshot.games.counters, &snapshot.inference);
     [
         ("accepted_ply_count", games.accepted_ply_count),
         ("duplicate_ply_count", games.duplicate_ply_count),
@@ -233,6 +234,9 @@ fn counters_of(snapshot: &ProgressSnapshot) -> HashMap<String, u64> {
         ("expired_lease_count", games.expired_lease_count),
         ("quarantined_game_count", games.quarantined_game_count),
         ("failed_write_count", games.failed_write_count),
+        ("open_self_play_count", progress.open_self_play_count),
+        ("held_self_play_count", progress.held_self_play_count),
+        ("allowed_self_play_count", progress.allowed_self_play_count),
         ("evaluation_count", inference.evaluation_count),
         ("batch_count", inference.batch_count),
         ("uniform_prior_count", inference.uniform_prior_count),

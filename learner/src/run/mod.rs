@@ -19,7 +19,7 @@ use tracing::{info, warn};
 use crate::best::CurrentBest;
 use crate::config::{InferenceConfig, LearnerSettings};
 use crate::files::RunFiles;
-use crate::inference::{BatchSettings, InferenceBackend, InferenceHandle, NetworkBackend};
+use crate::inference::{BatchSettings, InferenceBackend, InferenceHandle, LoadMeter, NetworkBackend};
 use crate::pipeline::{Ended, Pipeline, PipelineEvents, ProgressReporter, ProgressSources, TICK};
 use crate::services::{InferenceService, RunStatus, Services, WorkersService, serve};
 use crate::trainer::{TrainerHandle, TrainerParts};
@@ -137,11 +137,12 @@ fn start_inference<E: Encoding, V: InferenceBackend>(
     let (files, network) = (taken_up.files.clone(), taken_up.network.clone());
     let settings = BatchSettings {
         leaf_count_max: config.batch_leaves_max as usize,
-        wait_max: Duration::from_micros(config.batch_wait_us_max),
-        queue_length_max: config.queue_batches_max,
+        time_max: config.batch_time_max,
+        padded_sizes: config.batch_sizes.clone(),
+        queue_leaf_count_max: config.queue_leaves_max as usize,
     };
     let best = Arc::clone(&taken_up.best);
-    Ok(InferenceHandle::start(encoding.clone(), settings, best, move || make_backend(files, network))?)
+    Ok(InferenceHandle::start(encoding.clone(), &settings, best, move || make_backend(files, network))?)
 }
 
 fn make_pipeline<E: Encoding>(
@@ -194,8 +195,9 @@ fn make_services<E: Encoding>(
 ) -> Services<E> {
     let in_flight_max = settings.server.batches_in_flight_max as usize;
     let (registry, best) = (Arc::clone(&taken_up.registry), Arc::clone(&taken_up.best));
+    let load = LoadMeter::new(inference.counters(), Instant::now());
     Services {
-        workers: WorkersService::new(settings.join_terms(), registry, best, Arc::clone(&status)),
+        workers: WorkersService::new(settings.join_terms(), registry, best, Arc::clone(&status), load),
         inference: InferenceService::new(inference, in_flight_max, stop.clone()),
         status,
     }

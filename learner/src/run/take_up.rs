@@ -18,7 +18,7 @@ use crate::best::{BestNetwork, CurrentBest};
 use crate::config::LearnerConfig;
 use crate::durable::DurableStore;
 use crate::files::{RunFiles, check_sha256};
-use crate::games::{GameRegistry, RegistryLimits, mix_seed};
+use crate::games::{GameRegistry, GrantSettings, RegistryLimits, mix_seed};
 use crate::replay::{read_human_games, rebuild};
 use crate::start_network::{self, StartNetworkError, network_of};
 use crate::store::{DATABASE_FILE, Reader, RunRow, Store};
@@ -79,7 +79,11 @@ pub(super) fn take_up<E: Encoding>(
     log_learning_rates(config, is_from_network);
     let best = Arc::new(take_up_best(&files, &reader, &network)?);
     let replay = Arc::new(fill_replay(config, encoding, &store, &reader)?);
-    let limits = RegistryLimits { lease: config.server.lease, ..RegistryLimits::default() };
+    let grants = GrantSettings {
+        batches_waiting: config.inference.batches_waiting,
+        games_first: config.server.worker_games_first as usize,
+    };
+    let limits = RegistryLimits { lease: config.server.lease, grants, ..RegistryLimits::default() };
     let registry = GameRegistry::open(encoding.clone(), Arc::clone(&store), Arc::clone(&replay), limits);
     let registry = Arc::new(registry.map_err(RunError::Games)?);
     Ok(TakenUp { files, network, store: durable, replay, human_games, registry, best, is_from_network })

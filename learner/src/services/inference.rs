@@ -8,7 +8,7 @@ use tokio_util::sync::CancellationToken;
 use tonic::{Request, Response, Status, Streaming};
 use tracing::debug;
 
-use crate::inference::{InferenceHandle, Job};
+use crate::inference::{InferenceHandle, Job, LeafSender};
 
 /// Serves `alveare.v1.Inference`.
 pub struct InferenceService {
@@ -36,9 +36,15 @@ impl proto::inference_server::Inference for InferenceService {
         request: Request<Streaming<proto::LeafBatch>>,
     ) -> Result<Response<Self::EvaluateLeavesStream>, Status> {
         let (answers, receiver) = mpsc::channel(self.batches_in_flight_max);
-        let reading = read_batches(request.into_inner(), self.inference.clone(), answers);
+        let stream = self.inference.open_stream();
+        let reading = read_batches(request.into_inner(), stream.sender(), answers);
         tokio::spawn(self.stop.clone().run_until_cancelled_owned(reading));
-        Ok(Response::new(Box::pin(answers_until_stop(receiver, self.stop.clone()))))
+        // The answers own the stream: once nobody reads them any more, what waits is dropped.
+        let answers = answers_until_stop(receiver, self.stop.clone()).map(move |answer| {
+            let _open = &stream;
+            answer
+        });
+        Ok(Response::new(Box::pin(answers)))
     }
 }
 
@@ -58,13 +64,13 @@ fn answers_until_stop(
 /// Hands batches in until the worker or the inference thread is gone. Reads one only once there is room for its answer.
 async fn read_batches(
     mut batches: Streaming<proto::LeafBatch>,
-    inference: InferenceHandle,
+    leaves: LeafSender,
     answers: mpsc::Sender<proto::EvaluationBatch>,
 ) {
     while let Ok(answer) = answers.clone().reserve_owned().await {
         match batches.message().await {
             Ok(Some(batch)) => {
-                if !inference.submit(Job { batch, answer }).await {
+                if !leaves.submit(Job { batch, answer }).await {
                     return;
                 }
             }

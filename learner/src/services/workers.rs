@@ -14,10 +14,13 @@ use super::status::RunStatus;
 use crate::best::BestNetwork;
 use crate::config::JoinTerms;
 use crate::games::{GameRegistry, Lease, PlyStatus, RegistryError, check_worker_id};
+use crate::inference::LoadMeter;
 use crate::store::GameKind;
 
 /// When a worker that got no game should ask again, in milliseconds.
 const RETRY_AFTER_MS: u32 = 1000;
+/// When one that got fewer than it asked for should, since some of those it has may end soon.
+const RETRY_SOON_MS: u32 = 250;
 /// Longest version of a worker's program, in bytes.
 const PROGRAM_VERSION_BYTES_MAX: usize = 128;
 
@@ -27,6 +30,7 @@ pub struct WorkersService<E: Encoding> {
     registry: Arc<GameRegistry<E>>,
     best: Arc<BestNetwork>,
     status: Arc<RunStatus>,
+    load: LoadMeter,
 }
 
 impl<E: Encoding> WorkersService<E> {
@@ -37,8 +41,9 @@ impl<E: Encoding> WorkersService<E> {
         registry: Arc<GameRegistry<E>>,
         best: Arc<BestNetwork>,
         status: Arc<RunStatus>,
+        load: LoadMeter,
     ) -> Self {
-        Self { terms, registry, best, status }
+        Self { terms, registry, best, status, load }
     }
 
     /// Runs what blocks where blocking is allowed.
@@ -88,13 +93,20 @@ impl<E: Encoding> proto::workers_server::Workers for WorkersService<E> {
         let Some(kind) = self.status.worker_kind(&request.worker_id, Instant::now()).and_then(game_kind_of) else {
             return Err(Status::failed_precondition("join first: this learner does not know the worker"));
         };
-        let answer = self
-            .blocking(move |registry| registry.lease(&request.worker_id, kind, request.game_count, Instant::now()))
-            .await?;
+        let now = Instant::now();
+        let load = self.load.look(now);
+        let lease = move |registry: &GameRegistry<E>| {
+            if let Some(load) = load {
+                registry.note_load(&load);
+            }
+            registry.lease(&request.worker_id, kind, request.game_count, now)
+        };
+        let answer = self.blocking(lease).await?;
+        let retry_after_ms = if answer.is_withheld { RETRY_SOON_MS } else { RETRY_AFTER_MS };
         Ok(Response::new(proto::LeaseGamesReply {
             leases: answer.leases.iter().map(lease_to_proto).collect(),
             waiting_for: answer.waiting_for.unwrap_or_default().to_owned(),
-            retry_after_ms: RETRY_AFTER_MS,
+            retry_after_ms,
         }))
     }
 

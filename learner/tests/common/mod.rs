@@ -10,7 +10,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use learner::games::{GameRegistry, Lease, PlyStatus, RegistryLimits, SelfPlayPlan};
+use learner::games::{GameRegistry, GrantSettings, Lease, PlyStatus, RegistryLimits, SelfPlayPlan};
 use learner::replay::rebuild;
 use learner::store::{GameKind, Reader, RunRow, Store, StoredGame};
 use rand::{RngExt, SeedableRng};
@@ -60,12 +60,25 @@ pub fn start_with<E: Encoding>(encoding: E, run_dir: &Path) -> Learner<E> {
     start_run(encoding, &run_row(), run_dir)
 }
 
+/// Starts a run of tic-tac-toe in which self-play is open, and workers get `games_first` games at first.
+pub fn start_with_grants(run_dir: &Path, games_first: usize) -> TicTacToeLearner {
+    let grants = GrantSettings { games_first, ..RegistryLimits::default().grants };
+    let limits = RegistryLimits { lease: LEASE, grants, ..RegistryLimits::default() };
+    let learner = start_limited(encoding(), &run_row(), run_dir, limits);
+    open_self_play(&learner);
+    learner
+}
+
 /// Starts the run that `row` describes, whatever is there.
 pub fn start_run<E: Encoding>(encoding: E, row: &RunRow, run_dir: &Path) -> Learner<E> {
+    let limits = RegistryLimits { lease: LEASE, ..RegistryLimits::default() };
+    start_limited(encoding, row, run_dir, limits)
+}
+
+fn start_limited<E: Encoding>(encoding: E, row: &RunRow, run_dir: &Path, limits: RegistryLimits) -> Learner<E> {
     let store = Arc::new(Store::open(run_dir, row).expect("the store opens"));
     let (buffer, _) = rebuild(&encoding, &store, SampleBuffer::new(1000), u64::MAX).expect("the buffer is rebuilt");
     let replay = Arc::new(SharedReplay::new(buffer));
-    let limits = RegistryLimits { lease: LEASE, ..RegistryLimits::default() };
     let registry = GameRegistry::open(encoding, store.clone(), replay.clone(), limits).expect("the registry opens");
     Learner { store, replay, registry }
 }
