@@ -151,14 +151,18 @@ fn a_lease_that_runs_out_goes_to_another_worker() {
 fn workers_get_as_many_games_as_keep_the_learner_busy() {
     let run_dir = tempfile::tempdir().expect("a directory");
     let (learner, now) = (start_with_grants(run_dir.path(), 4), Instant::now());
-    let lease = |worker_id: &str, count| learner.registry.lease(worker_id, GameKind::SelfPlay, count, now).expect("leases");
+    let lease =
+        |worker_id: &str, count| learner.registry.lease(worker_id, GameKind::SelfPlay, count, now).expect("leases");
     let first = lease("a", 10);
     assert_eq!((first.leases.len(), first.is_withheld), (4, true));
     assert!(first.waiting_for.is_some_and(|reason| reason.starts_with("the learner")), "{:?}", first.waiting_for);
     // The four games have eight leaves waiting where 30 should: twice as many games at most at one look.
     learner.registry.note_load(&LeafLoad { waiting_leaf_count: 8.0, batch_leaf_count: 10 });
     let early = lease("a", 10);
-    assert!(early.leases.is_empty() && early.waiting_for.is_some_and(|reason| reason.starts_with("plies")), "{early:?}");
+    assert!(
+        early.leases.is_empty() && early.waiting_for.is_some_and(|reason| reason.starts_with("plies")),
+        "{early:?}"
+    );
     for lease in &first.leases {
         report(&learner, "a", &plies(lease.game_id, &DRAW)[..1], now);
     }
@@ -170,6 +174,31 @@ fn workers_get_as_many_games_as_keep_the_learner_busy() {
     let later = now + LEASE;
     assert_eq!(learner.registry.lease("c", GameKind::SelfPlay, 10, later).expect("leases").leases.len(), 4);
     assert_eq!(learner.registry.progress().open_self_play_count, 10);
+}
+
+#[test]
+fn a_game_that_is_held_and_not_played_goes_to_another_worker() {
+    let run_dir = tempfile::tempdir().expect("a directory");
+    let (learner, start_time) = (start(run_dir.path()), Instant::now());
+    let [sat_on, played] = [lease_one(&learner, "a", start_time), lease_one(&learner, "a", start_time)];
+    let game = plies(played, &DRAW);
+    let mut now = start_time;
+    for renewal in 1..60 {
+        now = start_time + LEASE / 2 * renewal;
+        if renewal >= 30 {
+            report(&learner, "a", &game[..1], now);
+        }
+        assert_eq!(learner.registry.renew("a", &[sat_on, played], now).expect("renewed"), [], "renewal {renewal}");
+        assert_ne!(lease_one(&learner, "b", now), sat_on);
+    }
+    now += LEASE;
+    assert_eq!(learner.registry.renew("a", &[sat_on, played], now).expect("renewed"), [sat_on]);
+    assert!(is_lost(&report(&learner, "a", &plies(sat_on, &DRAW)[..1], now)[0]));
+    assert_eq!(lease_one(&learner, "c", now), sat_on);
+    // Reporting the same ply again was no play.
+    now = start_time + LEASE * 46;
+    report(&learner, "a", &game[..1], now);
+    assert_eq!(learner.registry.renew("a", &[played], now).expect("renewed"), [played]);
 }
 
 #[test]

@@ -110,6 +110,25 @@ async fn bad_calls_are_refused_in_words() {
     let (code, message) = refused(server.workers().renew_leases(renew).await.expect_err("refused"));
     assert_eq!((code, message.contains("worker_id of 1000 bytes")), (Code::InvalidArgument, true), "{message}");
     server.assert_answers("an improper name").await;
+    let renew = proto::RenewLeasesRequest { worker_id: "stranger".into(), game_ids: (1..1000).collect() };
+    let (code, message) = refused(server.workers().renew_leases(renew).await.expect_err("refused"));
+    assert_eq!((code, message.contains("join first")), (Code::FailedPrecondition, true), "{message}");
+    let report = |worker_id: &str, ply_count| proto::ReportPliesRequest {
+        worker_id: worker_id.into(),
+        plies: vec![proto::Ply::default(); ply_count],
+    };
+    for (report, code, words) in [
+        (report("stranger", 1), Code::FailedPrecondition, "join first"),
+        (report("test", 100_000), Code::InvalidArgument, "report of 100000 plies"),
+        (report(&"x".repeat(2 << 20), 0), Code::InvalidArgument, "more than 1048576 bytes"),
+    ] {
+        let (found, message) = refused(server.workers().report_plies(report).await.expect_err("refused"));
+        assert_eq!((found, message.contains(words)), (code, true), "{message}");
+        server.assert_answers(words).await;
+    }
+    let reply = StatusClient::new(server.with_token(Some(TOKEN))).get_status(proto::GetStatusRequest {}).await;
+    let counters = reply.expect("a status").into_inner().counters;
+    assert_eq!(counters.get("refused_call_count"), Some(&2), "without the token");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 1)]

@@ -1,12 +1,19 @@
 //! The token that a worker shows and a learner asks for: `authorization: Bearer TOKEN` in the gRPC metadata.
 
 use std::fmt;
+use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
 
 use tonic::metadata::{Ascii, MetadataValue};
 use tonic::service::Interceptor;
 use tonic::{Request, Status};
+use tracing::warn;
+
+use crate::connections::ConnectionInfo;
+use crate::summed_log::SummedLog;
 
 const HEADER: &str = "authorization";
 
@@ -89,24 +96,59 @@ impl Interceptor for ClientAuth {
 
 /// Refuses calls that do not show the token; lets everyone in if there is none.
 #[derive(Debug, Clone, Default)]
-pub struct ServerAuth(Option<Arc<str>>);
+pub struct ServerAuth(Option<Arc<Expected>>);
+
+/// What a caller must show, and who did not.
+#[derive(Debug)]
+struct Expected {
+    header: String,
+    refused_count: AtomicU64,
+    refused: SummedLog<Option<IpAddr>>,
+}
 
 impl ServerAuth {
     /// Makes the interceptor of a server.
     #[must_use]
     pub fn new(token: Option<&Token>) -> Self {
-        Self(token.map(|token| format!("Bearer {}", token.0).into()))
+        let expected = |token: &Token| Expected {
+            header: format!("Bearer {}", token.0),
+            refused_count: AtomicU64::new(0),
+            refused: SummedLog::default(),
+        };
+        Self(token.map(|token| Arc::new(expected(token))))
+    }
+
+    /// Counts a refused call; one line sums those from one address.
+    fn note_refusal(&self, address: Option<IpAddr>, problem: &str) {
+        let Some(expected) = &self.0 else { return };
+        expected.refused_count.fetch_add(1, Ordering::Relaxed);
+        if let Some(count) = expected.refused.note(&address, 1, Instant::now()) {
+            let address = address.map_or_else(|| "unknown".to_owned(), |address| address.to_string());
+            warn!(address, count, problem, "calls without the token refused");
+        }
+    }
+
+    /// Returns how many calls were refused.
+    #[must_use]
+    pub fn refused_count(&self) -> u64 {
+        self.0.as_ref().map_or(0, |expected| expected.refused_count.load(Ordering::Relaxed))
     }
 }
 
 impl Interceptor for ServerAuth {
     fn call(&mut self, request: Request<()>) -> Result<Request<()>, Status> {
-        let Some(expected) = &self.0 else { return Ok(request) };
-        match request.metadata().get(HEADER) {
-            None => Err(Status::unauthenticated("no token; give the worker the learner's token (token_file)")),
-            Some(shown) if is_same(shown.as_bytes(), expected.as_bytes()) => Ok(request),
-            Some(_) => Err(Status::unauthenticated("wrong token; give the worker the learner's token (token_file)")),
-        }
+        let connection = request.extensions().get::<ConnectionInfo>();
+        let problem = match (&self.0, request.metadata().get(HEADER)) {
+            (Some(expected), Some(shown)) if !is_same(shown.as_bytes(), expected.header.as_bytes()) => "wrong token",
+            (Some(_), None) => "no token",
+            _ => {
+                connection.inspect(|connection| connection.note_call());
+                return Ok(request);
+            }
+        };
+        let address = connection.and_then(ConnectionInfo::address);
+        self.note_refusal(address, problem);
+        Err(Status::unauthenticated(format!("{problem}; give the worker the learner's token (token_file)")))
     }
 }
 
@@ -136,6 +178,16 @@ mod tests {
             assert!(call(Some(wrong), Some("abc")).unwrap_err().message().contains("wrong token"));
         }
         assert!(call(None, Some("abc")).unwrap_err().message().contains("no token"));
+    }
+
+    #[test]
+    fn refused_calls_are_counted() {
+        let mut auth = ServerAuth::new(Some(&Token::new("abc").unwrap()));
+        for _ in 0..1000 {
+            auth.call(Request::new(())).unwrap_err();
+        }
+        assert_eq!(auth.refused_count(), 1000);
+        assert_eq!(ServerAuth::new(None).refused_count(), 0);
     }
 
     #[test]

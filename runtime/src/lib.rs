@@ -4,9 +4,11 @@
 //! No game, no search and no network lives here. Only [`layers::Sources::new`] reads the environment.
 
 pub mod auth;
+pub mod connections;
 pub mod exit;
 pub mod layers;
 pub mod limits;
 pub mod lines;
 pub mod logging;
 pub mod shutdown;
+pub mod summed_log;

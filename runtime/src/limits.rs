@@ -6,8 +6,6 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
-use tokio::net::TcpListener;
-use tonic::transport::server::TcpIncoming;
 use tonic::transport::{Endpoint, Server};
 
 /// Largest message, both ways. Each client and server sets it for decoding and encoding.
@@ -21,6 +19,8 @@ const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(10);
 /// A peer that gives no sign of life for this long is gone.
 const KEEPALIVE_TIMEOUT: Duration = Duration::from_secs(20);
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+/// Calls of one connection at once: a worker has one stream and a few calls.
+const CALLS_PER_CONNECTION_MAX: u32 = 100;
 
 /// Where a learner listens: `http://host:port` or `unix:/path`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -89,15 +89,7 @@ impl Address {
     }
 }
 
-/// Returns the connections that `listener` accepts, each of which sends at once. [`Server::tcp_nodelay`] has no say in
-/// connections that a server is handed, and without it an answer of a few hundred bytes waits 40 ms for the client's
-/// acknowledgement of what went before it.
-#[must_use]
-pub fn incoming(listener: TcpListener) -> TcpIncoming {
-    TcpIncoming::from(listener).with_nodelay(Some(true))
-}
-
-/// Returns a server with the shared settings, for the connections of [`incoming`].
+/// Returns a server with the shared settings, for the connections of [`crate::connections::incoming`].
 #[must_use]
 pub fn server() -> Server {
     Server::builder()
@@ -105,23 +97,12 @@ pub fn server() -> Server {
         .initial_connection_window_size(CONNECTION_WINDOW_BYTES)
         .http2_keepalive_interval(Some(KEEPALIVE_INTERVAL))
         .http2_keepalive_timeout(Some(KEEPALIVE_TIMEOUT))
+        .max_concurrent_streams(CALLS_PER_CONNECTION_MAX)
 }
 
 #[cfg(test)]
 mod tests {
-    use tokio::net::TcpStream;
-    use tokio_stream::StreamExt;
-
     use super::*;
-
-    #[tokio::test]
-    async fn what_is_accepted_sends_at_once() {
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let address = listener.local_addr().unwrap();
-        let (client, accepted) = tokio::join!(TcpStream::connect(address), async { incoming(listener).next().await });
-        client.unwrap();
-        assert!(accepted.unwrap().unwrap().nodelay().unwrap());
-    }
 
     #[test]
     fn addresses_are_read_and_written() {

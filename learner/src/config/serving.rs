@@ -59,8 +59,12 @@ pub struct ServerConfig {
     /// How long a worker keeps a game without a word, 1 s to 1 day.
     #[serde(with = "humantime_serde")]
     pub lease: Duration,
+    /// Leases in a row that a worker may renew without playing a ply of the game, 1..=1000.
+    pub idle_leases_max: u32,
     /// Batches a worker's stream may have unanswered, at least 1: two for each of its threads.
     pub batches_in_flight_max: u32,
+    /// Connections at once, 1..=65,536; more wait. One that makes no call with the token within 30 s is closed.
+    pub connections_max: u32,
     /// Games that a worker gets before it has played any, 1..=65,536; twice as many each time it has played as many plies.
     pub worker_games_first: u32,
     /// How long a stop waits for what is under way.
@@ -72,7 +76,9 @@ impl ServerConfig {
     pub(super) fn check(&self) -> Result<(), SettingError> {
         check_that("lease", self.lease >= Duration::from_secs(1), || "is below 1s")?;
         check_that("lease", self.lease <= LEASE_MAX, || "is above 1day")?;
+        check_range("idle_leases_max", self.idle_leases_max, 1..=1000)?;
         check_range("batches_in_flight_max", self.batches_in_flight_max, 1..)?;
+        check_range("connections_max", self.connections_max, 1..=65_536)?;
         check_range("worker_games_first", self.worker_games_first, 1..=65_536)?;
         let is_private = self.listen.ip().is_loopback();
         check_that("listen", is_private || self.token_file.is_some() || self.insecure, || {

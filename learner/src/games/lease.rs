@@ -9,10 +9,10 @@ use shared::ids::{GameId, NetworkId, NetworkRef};
 use shared::search::SearchSettings;
 
 use super::gate::Gate;
+use super::grants::{LeafLoad, games_allowed};
 use super::holders::{GrantBounds, Withheld};
 use super::open_game::{Claim, LeaseState, OpenGame};
 use super::registry::Inner;
-use super::grants::{LeafLoad, games_allowed};
 use super::{GameRegistry, RegistryError, mix_seed};
 use crate::store::{Change, GameKind, NewGame};
 
@@ -93,18 +93,19 @@ impl<E: Encoding> GameRegistry<E> {
         Ok(answer)
     }
 
-    /// Renews leases, and returns the games that are no longer the worker's.
+    /// Renews leases, and returns the games that are no longer the worker's: taken by another, closed, or held without a
+    /// ply for too long.
     ///
     /// # Errors
     /// [`RegistryError`] for an improper name.
     pub fn renew(&self, worker_id: &str, game_ids: &[GameId], now: Instant) -> Result<Vec<GameId>, RegistryError> {
         check_worker_id(worker_id)?;
-        let until = now + self.limits.lease;
+        let terms = self.limits.lease_terms();
         let mut inner = self.lock();
         let Inner { games, gates, .. } = &mut *inner;
         let mut is_lost = |game_id: &GameId| {
             let is_open = games.get(*game_id).is_some_and(|game| !is_decided(gates, &game.game));
-            !is_open || games.claim(*game_id, worker_id, until) == Claim::Lost
+            !is_open || games.renew(*game_id, worker_id, now, &terms) == Claim::Lost
         };
         Ok(game_ids.iter().copied().filter(|game_id| is_lost(game_id)).collect())
     }
@@ -134,7 +135,7 @@ impl<E: Encoding> GameRegistry<E> {
         count: usize,
         now: Instant,
     ) -> Vec<Lease> {
-        let until = now + self.limits.lease;
+        let terms = self.limits.lease_terms();
         let Inner { games, gates, progress, .. } = inner;
         let candidates: Vec<Option<NetworkId>> = match kind {
             GameKind::SelfPlay => vec![None],
@@ -143,8 +144,7 @@ impl<E: Encoding> GameRegistry<E> {
         let mut leases = Vec::new();
         for candidate_id in candidates {
             for game_id in games.free_ids(candidate_id, count - leases.len()) {
-                let lease = LeaseState::Held { worker_id: worker_id.to_owned(), until };
-                if let Some(LeaseState::Expired { .. }) = games.set_lease(game_id, lease) {
+                if let Some(LeaseState::Expired { .. }) = games.set_lease(game_id, terms.lease_of(worker_id, now)) {
                     progress.counters.expired_lease_count += 1;
                     tracing::info!(game_id = game_id.get(), worker_id, "lease ran out, another worker goes on");
                 }
@@ -194,7 +194,7 @@ impl<E: Encoding> GameRegistry<E> {
         now: Instant,
     ) -> Lease {
         let mut game = OpenGame::creating(&self.encoding, new_game, search).expect("the game itself drew its start");
-        game.set_lease(LeaseState::Held { worker_id: worker_id.to_owned(), until: now + self.limits.lease });
+        game.set_lease(self.limits.lease_terms().lease_of(worker_id, now));
         let lease = lease_of(&game);
         inner.games.insert(game);
         lease

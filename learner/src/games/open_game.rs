@@ -18,10 +18,10 @@ pub(super) const OPENING_COMPARED_PLIES: u32 = 6;
 pub(super) enum LeaseState {
     /// Nobody has claimed it since the learner started: the first worker that goes on with it holds it.
     Unclaimed,
-    /// A worker, until its lease runs out.
-    Held { worker_id: String, until: Instant },
+    /// A worker, until its lease runs out. Renewing it moves `until` no further than `idle_until`; a ply moves both.
+    Held { worker_id: String, until: Instant, idle_until: Instant },
     /// Nobody, since the lease of this worker ran out: it may go on as long as nobody else has taken the game.
-    Expired { worker_id: String },
+    Expired { worker_id: String, idle_until: Instant },
     /// It was given back or taken away: the next worker that asks for a lease gets it.
     Free,
 }

@@ -2,7 +2,7 @@
 //! next lease ends, who holds how many.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use shared::encoding::Encoding;
 use shared::ids::{GameId, NetworkId};
@@ -10,6 +10,22 @@ use shared::ids::{GameId, NetworkId};
 use super::holders::Holders;
 use super::open_game::{Claim, LeaseState, OpenGame};
 use crate::store::GameKind;
+
+/// How long leases last.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct LeaseTerms {
+    /// Without a sign of life.
+    pub(super) lease: Duration,
+    /// Without a ply, whatever else the worker says.
+    pub(super) idle: Duration,
+}
+
+impl LeaseTerms {
+    /// Returns the lease that a worker gets now.
+    pub(super) fn lease_of(&self, worker_id: &str, now: Instant) -> LeaseState {
+        LeaseState::Held { worker_id: worker_id.to_owned(), until: now + self.lease, idle_until: now + self.idle }
+    }
+}
 
 /// The open games by their ids. Their leases change here alone.
 pub(super) struct OpenGames<E: Encoding> {
@@ -113,26 +129,49 @@ impl<E: Encoding> OpenGames<E> {
     pub(super) fn expire(&mut self, now: Instant) {
         while let Some((_, game_id)) = self.deadlines.first().copied().filter(|(until, _)| *until <= now) {
             let Some(game) = self.games.get(&game_id) else { return };
-            let (LeaseState::Held { worker_id, .. }, kind) = (game.lease().clone(), game.game.kind) else { return };
+            let LeaseState::Held { worker_id, idle_until, .. } = game.lease().clone() else { return };
+            let kind = game.game.kind;
             self.holders_mut(kind).note_expiry(&worker_id);
-            self.set_lease(game_id, LeaseState::Expired { worker_id });
+            self.set_lease(game_id, LeaseState::Expired { worker_id, idle_until });
         }
     }
 
-    /// Renews the lease of `worker_id` if it holds the game.
-    pub(super) fn claim(&mut self, game_id: GameId, worker_id: &str, until: Instant) -> Claim {
-        let is_its = self.games.get(&game_id).is_some_and(|game| match game.lease() {
-            LeaseState::Unclaimed => true,
-            LeaseState::Held { worker_id: holder, .. } | LeaseState::Expired { worker_id: holder } => {
-                holder == worker_id
-            }
-            LeaseState::Free => false,
-        });
-        if !is_its {
+    /// Renews the lease of `worker_id` if it holds the game, but for a game that was not played for too long: that is free.
+    pub(super) fn renew(&mut self, game_id: GameId, worker_id: &str, now: Instant, terms: &LeaseTerms) -> Claim {
+        let Some(idle_until) = self.idle_until(game_id, worker_id, now, terms) else { return Claim::Lost };
+        if idle_until <= now {
+            self.set_lease(game_id, LeaseState::Free);
             return Claim::Lost;
         }
-        self.set_lease(game_id, LeaseState::Held { worker_id: worker_id.to_owned(), until });
+        let until = idle_until.min(now + terms.lease);
+        self.set_lease(game_id, LeaseState::Held { worker_id: worker_id.to_owned(), until, idle_until });
         Claim::Held
+    }
+
+    /// Lets a worker that holds the game report a ply of it. It is not too late while nobody else has taken the game.
+    pub(super) fn claim(&mut self, game_id: GameId, worker_id: &str, now: Instant, terms: &LeaseTerms) -> Claim {
+        let Some(idle_until) = self.idle_until(game_id, worker_id, now, terms) else { return Claim::Lost };
+        let until = idle_until.min(now + terms.lease);
+        self.set_lease(game_id, LeaseState::Held { worker_id: worker_id.to_owned(), until, idle_until });
+        Claim::Held
+    }
+
+    /// Notes a ply that a worker played: its lease begins anew.
+    pub(super) fn note_ply(&mut self, game_id: GameId, worker_id: &str, now: Instant, terms: &LeaseTerms) {
+        self.set_lease(game_id, terms.lease_of(worker_id, now));
+        if let Some(kind) = self.games.get(&game_id).map(|game| game.game.kind) {
+            self.holders_mut(kind).note_ply(worker_id);
+        }
+    }
+
+    /// Returns how long a worker may hold a game without a ply; `None` if it does not hold it.
+    fn idle_until(&self, game_id: GameId, worker_id: &str, now: Instant, terms: &LeaseTerms) -> Option<Instant> {
+        match self.games.get(&game_id)?.lease() {
+            LeaseState::Unclaimed => Some(now + terms.idle),
+            LeaseState::Held { worker_id: holder, idle_until, .. }
+            | LeaseState::Expired { worker_id: holder, idle_until } => (holder == worker_id).then_some(*idle_until),
+            LeaseState::Free => None,
+        }
     }
 
     /// Changes who holds a game. Returns whose it was.
@@ -146,7 +185,7 @@ impl<E: Encoding> OpenGames<E> {
 
     fn index(&mut self, key: &GameKey, lease: &LeaseState) {
         match lease {
-            LeaseState::Held { worker_id, until } => {
+            LeaseState::Held { worker_id, until, .. } => {
                 self.deadlines.insert((*until, key.game_id));
                 self.holders_mut(key.kind).hold(worker_id);
             }
@@ -158,7 +197,7 @@ impl<E: Encoding> OpenGames<E> {
 
     fn unindex(&mut self, key: &GameKey, lease: &LeaseState) {
         match lease {
-            LeaseState::Held { worker_id, until } => {
+            LeaseState::Held { worker_id, until, .. } => {
                 self.deadlines.remove(&(*until, key.game_id));
                 self.holders_mut(key.kind).let_go(worker_id);
             }

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use runtime::summed_log::SummedLog;
 use samples::buffer::SharedReplay;
 use shared::encoding::Encoding;
 use shared::ids::{GameId, NetworkId};
@@ -16,7 +17,7 @@ use super::gate::Gate;
 use super::grants::GrantSettings;
 use super::load::load_open_games;
 use super::open_game::OpenGame;
-use super::open_games::OpenGames;
+use super::open_games::{LeaseTerms, OpenGames};
 use crate::store::{GameKind, Reader, Store, StoreError};
 
 /// Bounds on what workers may ask and hold.
@@ -24,6 +25,8 @@ use crate::store::{GameKind, Reader, Store, StoreError};
 pub struct RegistryLimits {
     /// How long a lease lasts without a sign of life.
     pub lease: Duration,
+    /// Leases in a row that a worker may renew without playing a ply of the game.
+    pub idle_leases_max: u32,
     /// Self-play games that go on at once, at most.
     pub open_games_max: usize,
     /// Leases given in one answer, at most.
@@ -37,7 +40,20 @@ pub struct RegistryLimits {
 impl Default for RegistryLimits {
     fn default() -> Self {
         let grants = GrantSettings { batches_waiting: 3, games_first: 16_384 };
-        Self { lease: Duration::from_secs(60), open_games_max: 16_384, leases_max: 1024, report_plies_max: 4096, grants }
+        Self {
+            lease: Duration::from_secs(60),
+            idle_leases_max: 30,
+            open_games_max: 16_384,
+            leases_max: 1024,
+            report_plies_max: 4096,
+            grants,
+        }
+    }
+}
+
+impl RegistryLimits {
+    pub(super) fn lease_terms(&self) -> LeaseTerms {
+        LeaseTerms { lease: self.lease, idle: self.lease.saturating_mul(self.idle_leases_max) }
     }
 }
 
@@ -102,6 +118,8 @@ pub struct GameRegistry<E: Encoding> {
     pub(super) store: Arc<Store>,
     pub(super) limits: RegistryLimits,
     pub(super) run_seed: u64,
+    /// Plies refused by the rules, by worker.
+    pub(super) refused: SummedLog<String>,
     replay: Arc<SharedReplay>,
     inner: Mutex<Inner<E>>,
     /// Notified whenever a write has ended.
@@ -181,6 +199,7 @@ impl<E: Encoding> GameRegistry<E> {
             encoding,
             limits,
             run_seed: store.run().seed,
+            refused: SummedLog::default(),
             store,
             replay,
             inner: Mutex::new(inner),

@@ -12,6 +12,7 @@ use shared::wire::ReportedPly;
 
 use super::lease::{check_worker_id, is_decided};
 use super::open_game::{Claim, LeaseState, OpenGame};
+use super::open_games::LeaseTerms;
 use super::registry::{Delivery, Inner};
 use super::{GameRegistry, RegistryError};
 use crate::store::{Change, FinishedGame, GameKind, NewGame, StoredResult};
@@ -36,7 +37,8 @@ pub enum PlyStatus {
 /// What one report does.
 struct Intake<'a> {
     worker_id: &'a str,
-    lease_end: Instant,
+    now: Instant,
+    terms: LeaseTerms,
     changes: Vec<Change>,
     /// Games that have plies among `changes`.
     touched: BTreeSet<GameId>,
@@ -75,7 +77,8 @@ impl<E: Encoding> GameRegistry<E> {
         let mut inner = self.wait_until_written(self.lock(), plies.iter().map(|ply| ply.game_id));
         let mut intake = Intake {
             worker_id,
-            lease_end: now + self.limits.lease,
+            now,
+            terms: self.limits.lease_terms(),
             changes: Vec::new(),
             touched: BTreeSet::new(),
             refused: BTreeSet::new(),
@@ -129,29 +132,25 @@ impl<E: Encoding> GameRegistry<E> {
             counters.refused_ply_count += 1;
             return refuse("an earlier ply of the game was refused".into());
         }
-        let claim = games.claim(ply.game_id, intake.worker_id, intake.lease_end);
+        let claim = games.claim(ply.game_id, intake.worker_id, intake.now, &intake.terms);
         let Some(game) = games.get_mut(ply.game_id).filter(|_| claim == Claim::Held) else {
             counters.lease_lost_ply_count += 1;
             return Ok(PlyStatus::LeaseLost { reason: format!("the lease of game {} is lost", ply.game_id) });
         };
-        let kind = game.game.kind;
         match self.play(game, ply) {
             Ok(Fit::Stored) => counters.duplicate_ply_count += 1,
             Ok(Fit::Next) => {
                 counters.accepted_ply_count += 1;
-                games.holders_mut(kind).note_ply(intake.worker_id);
+                games.note_ply(ply.game_id, intake.worker_id, intake.now, &intake.terms);
                 self.note_ply(inner, intake, ply);
             }
             Err(error) => {
                 let reason = one_line(&error);
                 counters.refused_ply_count += 1;
-                tracing::warn!(
-                    game_id = ply.game_id.get(),
-                    ply = ply.ply,
-                    worker_id = intake.worker_id,
-                    reason,
-                    "ply refused"
-                );
+                if let Some(count) = self.refused.note(&intake.worker_id.to_owned(), 1, intake.now) {
+                    let (worker_id, game_id, ply) = (intake.worker_id, ply.game_id.get(), ply.ply);
+                    tracing::warn!(worker_id, count, game_id, ply, reason, "plies refused");
+                }
                 intake.refused.insert(ply.game_id);
                 games.set_lease(ply.game_id, LeaseState::Free);
                 return refuse(reason);

@@ -14,16 +14,17 @@ mod waiting;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
+use runtime::summed_log::SummedLog;
 use shared::encoding::{Encoding, NetworkInput};
 use shared::ids::NetworkId;
 use shared::search::EvaluationError;
 use tokio::sync::mpsc;
 use tracing::warn;
 
-use net::NetError;
 pub use load_meter::LoadMeter;
+use net::NetError;
 pub use net::NetworkOutput;
 pub use networks::NetworkBackend;
 
@@ -83,6 +84,7 @@ pub struct InferenceCounters {
     pub self_play_wait_us: AtomicU64,
     /// Leaves of the next batch at most.
     pub batch_leaf_limit: AtomicU64,
+    refused: SummedLog<()>,
 }
 
 /// The values of [`InferenceCounters`] at one moment.
@@ -125,7 +127,9 @@ impl InferenceCounters {
     fn refuse(&self, job: Job, error: &dyn std::fmt::Display) {
         Self::add(&self.refused_batch_count, 1);
         let (batch_id, network_id, error) = (job.batch.batch_id, job.batch.network_id, error.to_string());
-        warn!(batch_id, network_id, error, "batch refused");
+        if let Some(count) = self.refused.note(&(), 1, Instant::now()) {
+            warn!(count, batch_id, network_id, error, "batches refused");
+        }
         job.answer.send(proto::EvaluationBatch { batch_id, error, ..Default::default() });
     }
 }

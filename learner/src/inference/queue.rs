@@ -188,7 +188,13 @@ mod tests {
     fn job(batch_id: u64, leaf_count: usize) -> (Job, Answers) {
         let (answer, answers) = mpsc::channel(1);
         let answer = answer.try_reserve_owned().unwrap();
-        (Job { batch: proto::LeafBatch { batch_id, move_counts: vec![1; leaf_count], ..Default::default() }, answer }, answers)
+        (
+            Job {
+                batch: proto::LeafBatch { batch_id, move_counts: vec![1; leaf_count], ..Default::default() },
+                answer,
+            },
+            answers,
+        )
     }
 
     fn take(queue: &LeafQueue) -> Vec<u64> {

@@ -208,12 +208,8 @@ mod tests {
         for (network, leaf_count) in [(one, 4), (two, 3), (one, 5), (one, 2), (one, 20)] {
             push(&mut waiting, 7, network, leaf_count);
         }
-        let expected = [
-            (BEST, vec![(7, 4), (7, 5)]),
-            (CANDIDATE, vec![(7, 3)]),
-            (BEST, vec![(7, 2)]),
-            (BEST, vec![(7, 20)]),
-        ];
+        let expected =
+            [(BEST, vec![(7, 4), (7, 5)]), (CANDIDATE, vec![(7, 3)]), (BEST, vec![(7, 2)]), (BEST, vec![(7, 20)])];
         assert_eq!(take_all(&mut waiting), expected);
         assert!(waiting.is_empty());
     }

@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use net::{NetError, NetworkSpec};
 use runtime::auth::Token;
+use runtime::connections::ConnectionLimits;
 use shared::catalog::{GameSpec, GameVisitor};
 use shared::encoding::Encoding;
 use tokio::net::TcpListener;
@@ -19,9 +20,10 @@ use tracing::{info, warn};
 use crate::best::CurrentBest;
 use crate::config::{InferenceConfig, LearnerSettings};
 use crate::files::RunFiles;
+use crate::games::RegistryLimits;
 use crate::inference::{BatchSettings, InferenceBackend, InferenceHandle, LoadMeter, NetworkBackend};
 use crate::pipeline::{Ended, Pipeline, PipelineEvents, ProgressReporter, ProgressSources, TICK};
-use crate::services::{InferenceService, RunStatus, Services, WorkersService, serve};
+use crate::services::{InferenceService, RunStatus, ServiceLimits, Services, WorkersService, serve};
 use crate::trainer::{TrainerHandle, TrainerParts};
 
 pub use error::RunError;
@@ -200,6 +202,13 @@ fn make_services<E: Encoding>(
         workers: WorkersService::new(settings.join_terms(), registry, best, Arc::clone(&status), load),
         inference: InferenceService::new(inference, in_flight_max, stop.clone()),
         status,
+        limits: ServiceLimits {
+            connections: ConnectionLimits {
+                count_max: settings.server.connections_max as usize,
+                ..ConnectionLimits::default()
+            },
+            report_plies_max: RegistryLimits::default().report_plies_max,
+        },
     }
 }
 

@@ -83,7 +83,12 @@ pub(super) fn take_up<E: Encoding>(
         batches_waiting: config.inference.batches_waiting,
         games_first: config.server.worker_games_first as usize,
     };
-    let limits = RegistryLimits { lease: config.server.lease, grants, ..RegistryLimits::default() };
+    let limits = RegistryLimits {
+        lease: config.server.lease,
+        idle_leases_max: config.server.idle_leases_max,
+        grants,
+        ..RegistryLimits::default()
+    };
     let registry = GameRegistry::open(encoding.clone(), Arc::clone(&store), Arc::clone(&replay), limits);
     let registry = Arc::new(registry.map_err(RunError::Games)?);
     Ok(TakenUp { files, network, store: durable, replay, human_games, registry, best, is_from_network })

@@ -7,6 +7,7 @@ use proto::inference_server::InferenceServer;
 use proto::status_server::StatusServer;
 use proto::workers_server::WorkersServer;
 use runtime::auth::{ServerAuth, Token};
+use runtime::connections::{ConnectionLimits, incoming};
 use runtime::limits::{self, MESSAGE_BYTES_MAX};
 use shared::encoding::Encoding;
 use tokio::net::TcpListener;
@@ -14,6 +15,7 @@ use tokio_util::sync::CancellationToken;
 use tonic::service::interceptor::InterceptedService;
 use tracing::{info, warn};
 
+use super::bounded_reports::{BoundedReports, REQUEST_BYTES_MAX};
 use super::{InferenceService, RunStatus, StatusService, WorkersService};
 
 /// What is served.
@@ -24,6 +26,17 @@ pub struct Services<E: Encoding> {
     pub inference: InferenceService,
     /// The state of the run.
     pub status: Arc<RunStatus>,
+    /// What they take at most.
+    pub limits: ServiceLimits,
+}
+
+/// Bounds of what is taken from the network.
+#[derive(Debug, Clone, Copy)]
+pub struct ServiceLimits {
+    /// Connections.
+    pub connections: ConnectionLimits,
+    /// Plies of one report at most.
+    pub report_plies_max: usize,
 }
 
 /// Why the server ended.
@@ -59,19 +72,20 @@ pub async fn serve<E: Encoding>(
         .build_v1()
         .map_err(ServeError::Reflection)?;
     let workers = WorkersServer::new(services.workers)
-        .max_decoding_message_size(MESSAGE_BYTES_MAX)
+        .max_decoding_message_size(REQUEST_BYTES_MAX)
         .max_encoding_message_size(MESSAGE_BYTES_MAX);
+    let workers = BoundedReports::new(workers, services.limits.report_plies_max);
     let inference = InferenceServer::new(services.inference)
         .max_decoding_message_size(MESSAGE_BYTES_MAX)
         .max_encoding_message_size(MESSAGE_BYTES_MAX);
-    let status = StatusServer::new(StatusService(services.status));
+    let status = StatusServer::new(StatusService { status: services.status, auth: auth.clone() });
     let server = limits::server()
         .add_service(health)
         .add_service(reflection)
         .add_service(InterceptedService::new(workers, auth.clone()))
         .add_service(InterceptedService::new(inference, auth.clone()))
         .add_service(InterceptedService::new(status, auth))
-        .serve_with_incoming_shutdown(limits::incoming(listener), stop.clone().cancelled_owned());
+        .serve_with_incoming_shutdown(incoming(listener, services.limits.connections), stop.clone().cancelled_owned());
     tokio::pin!(server);
     tokio::select! {
         ended = &mut server => return ended.map_err(ServeError::Serve),

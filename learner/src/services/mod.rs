@@ -1,11 +1,12 @@
 //! What the learner offers over gRPC. Messages become domain values here, through `shared::wire`, and nothing more.
 
+mod bounded_reports;
 mod inference;
 mod listen;
 mod status;
 mod workers;
 
 pub use inference::InferenceService;
-pub use listen::{ServeError, Services, serve};
+pub use listen::{ServeError, ServiceLimits, Services, serve};
 pub use status::{RunStatus, StatusService};
 pub use workers::WorkersService;

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use runtime::auth::ServerAuth;
 use tonic::{Request, Response, Status};
 
 /// A worker that was silent for so long is no longer counted.
@@ -82,7 +83,12 @@ impl RunStatus {
 }
 
 /// Serves `alveare.v1.Status`.
-pub struct StatusService(pub Arc<RunStatus>);
+pub struct StatusService {
+    /// The state of the run.
+    pub status: Arc<RunStatus>,
+    /// Counts the calls that it refuses.
+    pub auth: ServerAuth,
+}
 
 #[tonic::async_trait]
 impl proto::status_server::Status for StatusService {
@@ -90,7 +96,9 @@ impl proto::status_server::Status for StatusService {
         &self,
         _request: Request<proto::GetStatusRequest>,
     ) -> Result<Response<proto::GetStatusReply>, Status> {
-        Ok(Response::new(self.0.reply(Instant::now())))
+        let mut reply = self.status.reply(Instant::now());
+        reply.counters.insert("refused_call_count".to_owned(), self.auth.refused_count());
+        Ok(Response::new(reply))
     }
 }
 

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use proto::ply_status::Code;
+use runtime::summed_log::SummedLog;
 use shared::encoding::Encoding;
 use shared::ids::GameId;
 use shared::wire::{game_spec_to_proto, network_ref_to_wire, ply_from_proto, search_settings_to_proto};
@@ -31,6 +32,7 @@ pub struct WorkersService<E: Encoding> {
     best: Arc<BestNetwork>,
     status: Arc<RunStatus>,
     load: LoadMeter,
+    unreadable: SummedLog<String>,
 }
 
 impl<E: Encoding> WorkersService<E> {
@@ -43,7 +45,14 @@ impl<E: Encoding> WorkersService<E> {
         status: Arc<RunStatus>,
         load: LoadMeter,
     ) -> Self {
-        Self { terms, registry, best, status, load }
+        Self { terms, registry, best, status, load, unreadable: SummedLog::default() }
+    }
+
+    /// Returns what a worker plays; a name that has not joined this learner since it started may neither play nor renew.
+    fn check_joined(&self, worker_id: &str) -> Result<GameKind, Status> {
+        check_worker_id(worker_id).map_err(|error| status_of(&error))?;
+        let kind = self.status.worker_kind(worker_id, Instant::now()).and_then(game_kind_of);
+        kind.ok_or_else(|| Status::failed_precondition("join first: this learner does not know the worker"))
     }
 
     /// Runs what blocks where blocking is allowed.
@@ -90,9 +99,7 @@ impl<E: Encoding> proto::workers_server::Workers for WorkersService<E> {
         request: Request<proto::LeaseGamesRequest>,
     ) -> Result<Response<proto::LeaseGamesReply>, Status> {
         let request = request.into_inner();
-        let Some(kind) = self.status.worker_kind(&request.worker_id, Instant::now()).and_then(game_kind_of) else {
-            return Err(Status::failed_precondition("join first: this learner does not know the worker"));
-        };
+        let kind = self.check_joined(&request.worker_id)?;
         let now = Instant::now();
         let load = self.load.look(now);
         let lease = move |registry: &GameRegistry<E>| {
@@ -115,7 +122,7 @@ impl<E: Encoding> proto::workers_server::Workers for WorkersService<E> {
         request: Request<proto::ReportPliesRequest>,
     ) -> Result<Response<proto::ReportPliesReply>, Status> {
         let request = request.into_inner();
-        self.status.see_again(&request.worker_id, Instant::now());
+        self.check_joined(&request.worker_id)?;
         let (mut readable, mut statuses) = (Vec::new(), Vec::with_capacity(request.plies.len()));
         for ply in &request.plies {
             match ply_from_proto(ply) {
@@ -125,7 +132,10 @@ impl<E: Encoding> proto::workers_server::Workers for WorkersService<E> {
                 }
                 Err(error) => {
                     self.status.count("unreadable_ply_count");
-                    warn!(game_id = ply.game_id, ply = ply.ply, %error, "ply refused");
+                    if let Some(count) = self.unreadable.note(&request.worker_id, 1, Instant::now()) {
+                        let (worker_id, game_id, ply) = (&request.worker_id, ply.game_id, ply.ply);
+                        warn!(worker_id, count, game_id, ply, %error, "plies refused");
+                    }
                     statuses.push(Some(PlyStatus::Refused { reason: error.to_string() }));
                 }
             }
@@ -143,7 +153,7 @@ impl<E: Encoding> proto::workers_server::Workers for WorkersService<E> {
         request: Request<proto::RenewLeasesRequest>,
     ) -> Result<Response<proto::RenewLeasesReply>, Status> {
         let request = request.into_inner();
-        self.status.see_again(&request.worker_id, Instant::now());
+        self.check_joined(&request.worker_id)?;
         let game_ids: Vec<GameId> = request.game_ids.into_iter().map(GameId::new).collect();
         let lost = self.blocking(move |registry| registry.renew(&request.worker_id, &game_ids, Instant::now())).await?;
         let lost_game_ids = lost.into_iter().map(GameId::get).collect();

@@ -3,6 +3,7 @@
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 use proto::inference_server::{Inference, InferenceServer};
 use proto::ply_status::Code;
@@ -11,6 +12,7 @@ use proto::{
     EvaluationBatch, GameKind, JoinReply, JoinRequest, LeafBatch, Lease, LeaseGamesReply, LeaseGamesRequest, Ply,
     PlyStatus, RenewLeasesReply, RenewLeasesRequest, ReportPliesReply, ReportPliesRequest,
 };
+use runtime::connections::{ConnectionLimits, incoming};
 use runtime::limits::{self, MESSAGE_BYTES_MAX};
 use shared::catalog::GameSpec;
 use shared::game::hive::HiveRules;
@@ -26,6 +28,9 @@ use worker::WorkerConfig;
 
 /// Simulations of each ply.
 pub const SIMULATION_COUNT: u32 = 100;
+
+/// It asks for no token, and so notices no first call.
+const CONNECTIONS: ConnectionLimits = ConnectionLimits { count_max: 1000, first_call_within: Duration::MAX };
 
 /// Serves on a port of this machine until it is dropped.
 pub struct InstantLearner {
@@ -50,7 +55,7 @@ impl InstantLearner {
         let serving = limits::server()
             .add_service(WorkersServer::new(services))
             .add_service(inference)
-            .serve_with_incoming(limits::incoming(listener));
+            .serve_with_incoming(incoming(listener, CONNECTIONS));
         runtime.spawn(serving);
         Self { runtime, enough, address }
     }

@@ -13,6 +13,7 @@ use proto::inference_server::InferenceServer;
 use proto::workers_server::WorkersServer;
 use proto::{GameKind, Ply};
 use runtime::auth::{ServerAuth, Token};
+use runtime::connections::{ConnectionLimits, incoming};
 use runtime::limits;
 use shared::game::tictactoe::TicTacToe;
 use shared::game::{Game, Outcome};
@@ -198,7 +199,10 @@ impl FakeLearner {
         let serving = limits::server()
             .add_service(WorkersServer::with_interceptor(services.clone(), auth.clone()))
             .add_service(InferenceServer::with_interceptor(services, auth))
-            .serve_with_incoming_shutdown(limits::incoming(listener), stop.clone().cancelled_owned());
+            .serve_with_incoming_shutdown(
+                incoming(listener, ConnectionLimits::default()),
+                stop.clone().cancelled_owned(),
+            );
         let serving = runtime.spawn(async move { serving.await.unwrap() });
         Self { address, runtime: Some(runtime), stop, serving }
     }

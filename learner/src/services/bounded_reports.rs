@@ -1,0 +1,165 @@
+//! Reports of plies are counted before anything is built of them: a ply of two bytes takes a hundred once it is read.
+
+use std::convert::Infallible;
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use bytes::{Buf, Bytes};
+use http_body_util::{BodyExt, Full, Limited};
+use tonic::Status;
+use tonic::body::Body;
+use tonic::codegen::http::{Request, Response};
+use tonic::server::NamedService;
+use tower::Service;
+
+/// Largest request of a worker, in bytes: more than a thousand plies with targets of 250 moves.
+pub(super) const REQUEST_BYTES_MAX: usize = 1 << 20;
+/// How long a request may take to arrive.
+const REQUEST_TIME_MAX: Duration = Duration::from_secs(30);
+/// The call whose repeated field is counted.
+const REPORT_PATH: &str = "/alveare.v1.Workers/ReportPlies";
+/// Number of that field in `ReportPliesRequest`.
+const PLIES_FIELD: u64 = 2;
+/// A message comes after a byte that says whether it is compressed, and four for its length.
+const FRAME_BYTES: usize = 5;
+
+/// A service of which reports with too many plies or bytes do not reach the inner one.
+#[derive(Debug, Clone)]
+pub(super) struct BoundedReports<S> {
+    inner: S,
+    ply_count_max: usize,
+}
+
+impl<S> BoundedReports<S> {
+    pub(super) const fn new(inner: S, ply_count_max: usize) -> Self {
+        Self { inner, ply_count_max }
+    }
+}
+
+impl<S: NamedService> NamedService for BoundedReports<S> {
+    const NAME: &'static str = S::NAME;
+}
+
+impl<S> Service<Request<Body>> for BoundedReports<S>
+where
+    S: Service<Request<Body>, Response = Response<Body>, Error = Infallible> + Clone + Send + 'static,
+    S::Future: Send,
+{
+    type Response = Response<Body>;
+    type Error = Infallible;
+    type Future = Pin<Box<dyn Future<Output = Result<Response<Body>, Infallible>> + Send>>;
+
+    fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        self.inner.poll_ready(context)
+    }
+
+    fn call(&mut self, request: Request<Body>) -> Self::Future {
+        if request.uri().path() != REPORT_PATH {
+            return Box::pin(self.inner.call(request));
+        }
+        // The inner service that is ready is the one to call.
+        let fresh = self.inner.clone();
+        let (mut inner, ply_count_max) = (std::mem::replace(&mut self.inner, fresh), self.ply_count_max);
+        Box::pin(async move {
+            let (parts, body) = request.into_parts();
+            match read_report(body, ply_count_max).await {
+                Ok(bytes) => inner.call(Request::from_parts(parts, Body::new(Full::new(bytes)))).await,
+                Err(status) => Ok(status.into_http()),
+            }
+        })
+    }
+}
+
+/// Reads a whole request, and counts its plies.
+async fn read_report(body: Body, ply_count_max: usize) -> Result<Bytes, Status> {
+    let reading = tokio::time::timeout(REQUEST_TIME_MAX, Limited::new(body, REQUEST_BYTES_MAX).collect());
+    let read = reading.await.map_err(|_| Status::deadline_exceeded("the report did not arrive in time"))?;
+    let too_large = |_| Status::invalid_argument(format!("report cut off, or of more than {REQUEST_BYTES_MAX} bytes"));
+    let bytes = read.map_err(too_large)?.to_bytes();
+    let ply_count = bytes.get(FRAME_BYTES..).map_or(0, |message| count_field(message, PLIES_FIELD));
+    if ply_count > ply_count_max {
+        return Err(Status::invalid_argument(format!("report of {ply_count} plies: more than {ply_count_max}")));
+    }
+    Ok(bytes)
+}
+
+/// Counts how often a field of length-delimited type comes in a message, as far as it can be read: what cannot is
+/// refused where the message is decoded.
+fn count_field(mut message: &[u8], number: u64) -> usize {
+    let mut count = 0;
+    while let Some((found, wire_type)) = read_varint(&mut message).map(|key| (key >> 3, key & 7)) {
+        let length = match wire_type {
+            0 if read_varint(&mut message).is_some() => 0,
+            1 => 8,
+            2 => {
+                count += usize::from(found == number);
+                let Some(length) = read_varint(&mut message) else { break };
+                usize::try_from(length).unwrap_or(usize::MAX)
+            }
+            5 => 4,
+            _ => break,
+        };
+        if length > message.len() {
+            break;
+        }
+        message.advance(length);
+    }
+    count
+}
+
+/// Reads a number of seven bits a byte, the lowest first.
+fn read_varint(bytes: &mut &[u8]) -> Option<u64> {
+    let mut number = 0;
+    for shift in (0..64).step_by(7) {
+        let byte = bytes.try_get_u8().ok()?;
+        number |= u64::from(byte & 0x7f) << shift;
+        if byte < 0x80 {
+            return Some(number);
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use prost::Message;
+
+    use super::*;
+
+    fn frame(message: &[u8]) -> Bytes {
+        let mut frame = vec![0];
+        frame.extend((message.len() as u32).to_be_bytes());
+        frame.extend(message);
+        frame.into()
+    }
+
+    fn report(ply_count: usize) -> Bytes {
+        let ply = proto::Ply { game_id: 300, ply: 7, move_text: "b2".into(), root_value: 0.5, ..Default::default() };
+        let request = proto::ReportPliesRequest { worker_id: "w".into(), plies: vec![ply; ply_count] };
+        frame(&request.encode_to_vec())
+    }
+
+    async fn read(bytes: Bytes) -> Result<Bytes, Status> {
+        read_report(Body::new(Full::new(bytes)), 256).await
+    }
+
+    #[tokio::test]
+    async fn a_report_is_passed_on_as_it_came_or_refused_in_words() {
+        assert_eq!(read(report(256)).await.unwrap(), report(256));
+        assert!(read(report(257)).await.unwrap_err().message().contains("257 plies: more than 256"));
+        let empty_plies = [b"\x0a\x01x".as_slice(), &b"\x12\x00".repeat(400_000)].concat();
+        assert!(read(frame(&empty_plies)).await.unwrap_err().message().contains("400000 plies"));
+        let large = frame(&vec![0; REQUEST_BYTES_MAX]);
+        assert!(read(large).await.unwrap_err().message().contains("more than 1048576 bytes"));
+    }
+
+    #[tokio::test]
+    async fn what_cannot_be_read_is_left_to_the_decoder() {
+        for message in [&b""[..], b"\x12", b"\x12\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff", b"\x0f", b"\x12\x05a"] {
+            assert!(read(frame(message)).await.is_ok(), "{message:?}");
+        }
+        assert!(read(Bytes::from_static(&[0, 0])).await.is_ok());
+    }
+}
