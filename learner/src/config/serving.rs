@@ -95,6 +95,8 @@ pub struct InferenceConfig {
     pub device: DeviceChoice,
     /// Threads of one evaluation on the CPU, 0..=1024; 0: all cores.
     pub threads: usize,
+    /// Batches evaluated at once, 1..=64, each by a thread with networks of its own.
+    pub batches_at_once: u32,
     /// Leaves evaluated together at most, at least 1; a larger batch of a worker is refused.
     pub batch_leaves_max: u32,
     /// How long one evaluation may take, 1 ms to 1 min: smaller batches are made where it would take longer.
@@ -114,6 +116,7 @@ pub struct InferenceConfig {
 impl InferenceConfig {
     pub(super) fn check(&self) -> Result<(), SettingError> {
         check_range("threads", self.threads, ..=THREADS_MAX)?;
+        check_range("batches_at_once", self.batches_at_once, 1..=64)?;
         check_range("batch_leaves_max", self.batch_leaves_max, 1..)?;
         let times = Duration::from_millis(1)..=Duration::from_secs(60);
         check_that("batch_time_max", times.contains(&self.batch_time_max), || "is not in 1ms to 1min")?;

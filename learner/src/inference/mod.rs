@@ -1,4 +1,4 @@
-//! Answers the leaves of all workers: a bounded queue, a batcher, and one thread that owns the tensors.
+//! Answers the leaves of all workers: a bounded queue, and threads that each own tensors and evaluate one batch at a time.
 //!
 //! A batch takes what waits, never mixes networks, and never waits for more: while it is evaluated, the next one gathers.
 //! Leaves of gates go first, streams take turns, and a batch is no larger than `batch_time_max` allows.
@@ -9,6 +9,8 @@ mod load_meter;
 mod networks;
 mod pace;
 mod queue;
+#[cfg(test)]
+mod tests;
 mod waiting;
 
 use std::sync::Arc;
@@ -59,6 +61,8 @@ pub struct Job {
 /// How batches are made.
 #[derive(Debug, Clone)]
 pub struct BatchSettings {
+    /// Batches evaluated at once, at least 1, each by a thread of its own.
+    pub batch_count: usize,
     /// Leaves evaluated together at most.
     pub leaf_count_max: usize,
     /// How long one evaluation may take: smaller batches are made where it would take longer.
@@ -138,17 +142,17 @@ impl InferenceCounters {
 #[derive(Debug, thiserror::Error)]
 pub enum InferenceStartError {
     /// The system refuses the thread.
-    #[error("start the inference thread")]
+    #[error("start an inference thread")]
     Thread(#[source] std::io::Error),
     /// The device is not there.
     #[error(transparent)]
     Backend(#[from] NetError),
     /// The thread panicked.
-    #[error("the inference thread ended while it started")]
+    #[error("an inference thread ended while it started")]
     Ended,
 }
 
-/// Where streams are opened. The inference thread ends when the last handle and stream are gone.
+/// Where streams are opened. The inference threads end when the last handle and stream are gone.
 #[derive(Debug, Clone)]
 pub struct InferenceHandle {
     queue: Arc<QueueCloser>,
@@ -156,37 +160,43 @@ pub struct InferenceHandle {
 }
 
 impl InferenceHandle {
-    /// Starts the inference thread. `make_backend` runs on it, since one thread owns the tensors.
+    /// Starts the inference threads. `make_backend` runs on each, since one thread owns the tensors of a backend.
     ///
-    /// The thread must have ended before the process does: libtorch does not survive its own clean-up in use.
+    /// The threads must have ended before the process does: libtorch does not survive its own clean-up in use.
     ///
     /// # Errors
     /// [`InferenceStartError`].
     pub fn start<E: Encoding, V: InferenceBackend>(
-        encoding: E,
+        encoding: &E,
         settings: &BatchSettings,
-        best: Arc<BestNetwork>,
-        make_backend: impl FnOnce() -> Result<V, NetError> + Send + 'static,
-    ) -> Result<(Self, JoinHandle<()>), InferenceStartError> {
+        best: &Arc<BestNetwork>,
+        make_backend: impl Fn() -> Result<V, NetError> + Clone + Send + 'static,
+    ) -> Result<(Self, Vec<JoinHandle<()>>), InferenceStartError> {
         let queue = Arc::new(LeafQueue::new(settings));
-        let pace = BatchPace::new(settings.leaf_count_max, settings.padded_sizes.clone(), settings.time_max);
-        let counters = Arc::new(InferenceCounters::default());
-        let (ready, is_ready) = std::sync::mpsc::sync_channel(1);
-        let (thread_counters, thread_queue) = (Arc::clone(&counters), QueueCloser(Arc::clone(&queue)));
-        let thread = std::thread::Builder::new()
-            .name("inference".to_owned())
-            .spawn(move || match make_backend() {
-                Ok(backend) => {
-                    let _ = ready.send(Ok(()));
-                    Batcher::new(encoding, backend, pace, best, thread_counters).run(&thread_queue.0);
-                }
-                Err(error) => {
-                    let _ = ready.send(Err(error));
-                }
-            })
-            .map_err(InferenceStartError::Thread)?;
-        is_ready.recv().map_err(|_| InferenceStartError::Ended)??;
-        Ok((Self { queue: Arc::new(QueueCloser(queue)), counters }, thread))
+        let handle = Self { queue: Arc::new(QueueCloser(queue)), counters: Arc::default() };
+        let mut threads = Vec::with_capacity(settings.batch_count);
+        for number in 0..settings.batch_count.max(1) {
+            let pace = BatchPace::new(settings.leaf_count_max, settings.padded_sizes.clone(), settings.time_max);
+            let queue = QueueCloser(Arc::clone(&handle.queue.0));
+            let (encoding, best, counters) = (encoding.clone(), Arc::clone(best), handle.counters());
+            let make_backend = make_backend.clone();
+            let (ready, is_ready) = std::sync::mpsc::sync_channel(1);
+            let thread = std::thread::Builder::new()
+                .name(format!("inference-{number}"))
+                .spawn(move || match make_backend() {
+                    Ok(backend) => {
+                        let _ = ready.send(Ok(()));
+                        Batcher::new(encoding, backend, pace, best, counters).run(&queue.0);
+                    }
+                    Err(error) => {
+                        let _ = ready.send(Err(error));
+                    }
+                })
+                .map_err(InferenceStartError::Thread)?;
+            is_ready.recv().map_err(|_| InferenceStartError::Ended)??;
+            threads.push(thread);
+        }
+        Ok((handle, threads))
     }
 
     /// Opens a stream of batches.
@@ -242,7 +252,7 @@ pub struct LeafSender {
 
 impl LeafSender {
     /// Hands in a batch; waits while its stream or the queue is full. A batch that is too large is answered with the
-    /// reason. Returns false if the stream is closed or the inference thread has ended.
+    /// reason. Returns false if the stream is closed or an inference thread has ended.
     pub async fn submit(&self, job: Job) -> bool {
         match self.handle.queue.0.push(&self.stream, job).await {
             Ok(()) => true,

@@ -43,7 +43,7 @@ pub(super) enum QueueError {
     Closed,
 }
 
-/// The queue between the streams and the inference thread.
+/// The queue between the streams and the inference threads.
 #[derive(Debug)]
 pub(super) struct LeafQueue {
     state: Mutex<State>,
@@ -178,7 +178,13 @@ mod tests {
 
     fn queue(leaf_count_max: usize, queue_leaf_count_max: usize) -> LeafQueue {
         let time_max = Duration::from_millis(50);
-        LeafQueue::new(&BatchSettings { leaf_count_max, time_max, padded_sizes: Vec::new(), queue_leaf_count_max })
+        LeafQueue::new(&BatchSettings {
+            batch_count: 1,
+            leaf_count_max,
+            time_max,
+            padded_sizes: Vec::new(),
+            queue_leaf_count_max,
+        })
     }
 
     fn best() -> BestNetwork {

@@ -46,11 +46,11 @@ pub fn run(
         if inference.threads > 0 {
             net::set_threads(inference.threads);
         }
-        Ok(NetworkBackend::new(files, network, device, inference.batch_sizes, inference.networks_max))
+        Ok(NetworkBackend::new(files, network, device, inference.batch_sizes.clone(), inference.networks_max))
     })
 }
 
-/// Runs with a backend of the caller's, made on the inference thread: how benchmarks measure all but the network.
+/// Runs with backends of the caller's, made on the inference threads: how benchmarks measure all but the network.
 ///
 /// # Errors
 /// As [`run`].
@@ -59,7 +59,7 @@ pub fn run_with<V: InferenceBackend>(
     listener: TcpListener,
     tokio: &tokio::runtime::Runtime,
     stop: CancellationToken,
-    make_backend: impl FnOnce(RunFiles, NetworkSpec) -> Result<V, NetError> + Send + 'static,
+    make_backend: impl Fn(RunFiles, NetworkSpec) -> Result<V, NetError> + Clone + Send + 'static,
 ) -> Result<(), RunError> {
     let game = settings.game.clone();
     game.visit(Run { settings, listener, tokio, stop, make_backend })?
@@ -77,7 +77,7 @@ struct Run<'a, F> {
 impl<V, F> GameVisitor for Run<'_, F>
 where
     V: InferenceBackend,
-    F: FnOnce(RunFiles, NetworkSpec) -> Result<V, NetError> + Send + 'static,
+    F: Fn(RunFiles, NetworkSpec) -> Result<V, NetError> + Clone + Send + 'static,
 {
     type Output = Result<(), RunError>;
 
@@ -86,7 +86,7 @@ where
         // Training starts only after the first games: a device that is missing is reported now.
         net::open_device(self.settings.training.device).map_err(RunError::TrainingDevice)?;
         let taken_up = take_up(&self.settings, &encoding, &self.stop)?;
-        let (inference, inference_thread) =
+        let (inference, inference_threads) =
             start_inference(&self.settings.inference, &encoding, &taken_up, self.make_backend)?;
         let status = Arc::new(RunStatus::default());
         show_start(&status, &taken_up);
@@ -100,7 +100,7 @@ where
         // A server that failed stops the pipeline too.
         self.stop.cancel();
         let ended = pipeline.join().map_err(|_| RunError::PipelineDied)?;
-        await_end(&inference_thread, deadline);
+        await_end(&inference_threads, deadline);
         served?;
         match ended? {
             Ended::Stopped => info!("stopped; started again, the run goes on from here"),
@@ -118,12 +118,12 @@ fn log_best<E: Encoding>(taken_up: &TakenUp<E>, game: &GameSpec) {
     info!(file = %file.display(), generation = generation.get(), game = game.name(), "best network");
 }
 
-/// Waits for a thread whose work has been taken away.
-fn await_end(thread: &JoinHandle<()>, deadline: Duration) {
+/// Waits for threads whose work has been taken away.
+fn await_end(threads: &[JoinHandle<()>], deadline: Duration) {
     let started_at = Instant::now();
-    while !thread.is_finished() {
+    while !threads.iter().all(JoinHandle::is_finished) {
         if started_at.elapsed() > deadline {
-            warn!("the inference thread is still at work: leaving it");
+            warn!("an inference thread is still at work: leaving it");
             return;
         }
         std::thread::sleep(Duration::from_millis(5));
@@ -134,17 +134,18 @@ fn start_inference<E: Encoding, V: InferenceBackend>(
     config: &InferenceConfig,
     encoding: &E,
     taken_up: &TakenUp<E>,
-    make_backend: impl FnOnce(RunFiles, NetworkSpec) -> Result<V, NetError> + Send + 'static,
-) -> Result<(InferenceHandle, JoinHandle<()>), RunError> {
+    make_backend: impl Fn(RunFiles, NetworkSpec) -> Result<V, NetError> + Clone + Send + 'static,
+) -> Result<(InferenceHandle, Vec<JoinHandle<()>>), RunError> {
     let (files, network) = (taken_up.files.clone(), taken_up.network.clone());
     let settings = BatchSettings {
+        batch_count: config.batches_at_once as usize,
         leaf_count_max: config.batch_leaves_max as usize,
         time_max: config.batch_time_max,
         padded_sizes: config.batch_sizes.clone(),
         queue_leaf_count_max: config.queue_leaves_max as usize,
     };
-    let best = Arc::clone(&taken_up.best);
-    Ok(InferenceHandle::start(encoding.clone(), &settings, best, move || make_backend(files, network))?)
+    let make_backend = move || make_backend(files.clone(), network.clone());
+    Ok(InferenceHandle::start(encoding, &settings, &taken_up.best, make_backend)?)
 }
 
 fn make_pipeline<E: Encoding>(

@@ -80,7 +80,8 @@ pub(super) fn take_up<E: Encoding>(
     let best = Arc::new(take_up_best(&files, &reader, &network)?);
     let replay = Arc::new(fill_replay(config, encoding, &store, &reader)?);
     let grants = GrantSettings {
-        batches_waiting: config.inference.batches_waiting,
+        // One is evaluated in any case.
+        batches_waiting: config.inference.batches_waiting + config.inference.batches_at_once - 1,
         games_first: config.server.worker_games_first as usize,
     };
     let limits = RegistryLimits {
