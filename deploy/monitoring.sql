@@ -5,7 +5,8 @@
 
 .print
 .print Iterations
-SELECT number, state, game_count, position_count, training_step_end AS step, candidate_id, started_at, finished_at
+SELECT number, state, game_count, position_count, training_step_end AS step, candidate_id,
+       round(flop / 1e15, 3) AS pflop, started_at, finished_at
 FROM iterations ORDER BY number DESC LIMIT 10;
 
 .print

@@ -4,8 +4,8 @@ mod common;
 
 use common::{crash_copy, network_id, run_row};
 use learner::store::{
-    Change, CheckpointRow, GameKind, GameState, IterationRow, IterationState, MetricRow, NetworkState, NewGame,
-    NewNetwork, Reader, RunRow, Store, StoreError,
+    Change, CheckpointRow, GameKind, GameState, IterationCost, IterationRow, IterationState, MetricRow, NetworkState,
+    NewGame, NewNetwork, Reader, RunRow, Store, StoreError,
 };
 use rusqlite::Connection;
 use shared::ids::{GameId, Generation, NetworkRef};
@@ -72,6 +72,7 @@ fn a_store_of_before_games_had_starts_is_read_and_goes_on() {
     database
         .execute_batch("ALTER TABLE games DROP COLUMN start_position; ALTER TABLE runs DROP COLUMN start_network")
         .expect("a table of schema 1");
+    drop_costs(&database);
     database.pragma_update(None, "user_version", 1).expect("schema 1");
     let stored =
         || Reader::of_run(run_dir.path()).expect("a reader").game(GameId::new(5)).expect("readable").expect("there");
@@ -84,6 +85,35 @@ fn a_store_of_before_games_had_starts_is_read_and_goes_on() {
     assert_eq!((&kept.game, &kept.record.start), (&started, &started.start));
 }
 
+/// Makes the iterations those of schema 3.
+fn drop_costs(database: &Connection) {
+    for column in ["evaluation_count", "training_sample_count", "flop"] {
+        database.execute_batch(&format!("ALTER TABLE iterations DROP COLUMN {column}")).expect("it was there");
+    }
+}
+
+#[test]
+fn a_store_of_before_costs_were_counted_goes_on_and_says_that_they_are_unknown() {
+    let run_dir = tempfile::tempdir().expect("a directory");
+    let uncounted = IterationRow { cost: None, state: IterationState::Promoted, ..IterationRow::new(1, 0) };
+    open(run_dir.path()).write(vec![Change::PutIteration(uncounted.clone())]).expect("stored");
+    let database = Connection::open(run_dir.path().join("alveare.db")).expect("the database opens");
+    drop_costs(&database);
+    database.pragma_update(None, "user_version", 3).expect("schema 3");
+    drop(database);
+    let reader = || Reader::of_run(run_dir.path()).expect("a reader");
+    let last = || reader().last_iteration().expect("readable");
+    assert_eq!((last(), reader().run_cost().expect("readable")), (Some(uncounted.clone()), None), "read as it is");
+
+    let store = open(run_dir.path());
+    assert_eq!((last(), reader().run_cost().expect("readable")), (Some(uncounted), None), "what was there is there");
+    let cost = IterationCost { evaluation_count: 1 << 40, training_sample_count: 64, flop: 1.5e20 };
+    let counted = IterationRow { cost: Some(cost), ..IterationRow::new(2, 10) };
+    store.write(vec![Change::PutIteration(counted.clone())]).expect("stored");
+    assert_eq!(last(), Some(counted));
+    assert_eq!(reader().run_cost().expect("readable"), None, "a part of it is unknown");
+}
+
 #[test]
 fn a_later_schema_is_refused_in_words() {
     let run_dir = tempfile::tempdir().expect("a directory");
@@ -92,7 +122,7 @@ fn a_later_schema_is_refused_in_words() {
     connection.pragma_update(None, "user_version", 99).expect("set");
     drop(connection);
     let error = Store::open(run_dir.path(), &run_row()).expect_err("too new");
-    assert_eq!(error.to_string(), "the store has schema version 99, this program knows up to 3: use a newer program");
+    assert_eq!(error.to_string(), "the store has schema version 99, this program knows up to 4: use a newer program");
 }
 
 #[test]
@@ -216,6 +246,7 @@ fn iterations_checkpoints_and_metrics_are_kept() {
     store.write(vec![Change::PutIteration(iteration.clone())]).expect("stored");
     iteration.window_finish_number = Some(256);
     iteration.training_step_end = Some(1000);
+    iteration.cost = Some(IterationCost { evaluation_count: 5, training_sample_count: 7, flop: 0.5 });
     iteration.state = IterationState::Promoted;
     let checkpoint =
         |step| CheckpointRow { training_step: step, file: format!("{step}.ck"), sha256: "ab".into(), iteration: 3 };
@@ -256,7 +287,7 @@ fn the_questions_of_the_documentation_can_be_asked() {
     let page = include_str!("../../docs/store.md");
     let block = page.split("```sql").nth(1).and_then(|rest| rest.split("```").next()).expect("a block of questions");
     let questions: Vec<&str> = block.split_inclusive(';').filter(|question| question.contains("SELECT")).collect();
-    assert_eq!(questions.len(), 4);
+    assert_eq!(questions.len(), 5);
     let rows: Vec<usize> = questions
         .iter()
         .map(|question| {
@@ -269,5 +300,5 @@ fn the_questions_of_the_documentation_can_be_asked() {
             count
         })
         .collect();
-    assert_eq!(rows, [0, 1, 3, 0]);
+    assert_eq!(rows, [0, 0, 1, 3, 0]);
 }

@@ -33,6 +33,8 @@ pub(crate) struct Slot {
     pub dims: Vec<i64>,
     pub start: i64,
     pub fill: Fill,
+    /// Whether it is multiplied with each cell that the trunk computes, and not once a position.
+    pub is_per_cell: bool,
 }
 
 impl Slot {
@@ -55,9 +57,16 @@ pub(crate) struct Slots {
 
 impl Slots {
     fn add(&mut self, name: String, dims: &[i64], fill: Fill) {
-        let slot = Slot { name, dims: dims.to_vec(), start: self.count, fill };
+        let slot = Slot { name, dims: dims.to_vec(), start: self.count, fill, is_per_cell: false };
         self.count += slot.count();
         self.slots.push(slot);
+    }
+
+    /// Notes that the newest slot of this name is multiplied with each cell.
+    fn mark_per_cell(&mut self, name: &str) {
+        if let Some(slot) = self.slots.iter_mut().rfind(|slot| slot.name == name) {
+            slot.is_per_cell = true;
+        }
     }
 
     /// Changes the start of the newest slot whose name ends so.
@@ -117,7 +126,10 @@ impl Layout {
                 self.norm_convolution("policy.convolution", 2, filters, kernel);
                 self.affine("policy.output", shape.policy_size as i64, 2 * cells);
             }
-            PolicyHead::Spatial => self.affine("policy.maps", map_count(shape), filters),
+            PolicyHead::Spatial => {
+                self.affine("policy.maps", map_count(shape), filters);
+                self.weights.mark_per_cell("policy.maps.weight");
+            }
         }
         match shape.settings.trunk {
             Trunk::Frame => {
@@ -148,6 +160,7 @@ impl Layout {
         };
         let deviation = (2.0 / dims[1..].iter().product::<i64>() as f64).sqrt();
         self.weights.add(format!("{name}.weight"), &dims, Fill::Normal { deviation });
+        self.weights.mark_per_cell(&format!("{name}.weight"));
         self.weights.add(format!("{name}.norm.weight"), &[outputs], Fill::One);
         self.weights.add(format!("{name}.norm.bias"), &[outputs], Fill::Zero);
         self.statistics.add(format!("{name}.norm.running_mean"), &[outputs], Fill::Zero);

@@ -5,6 +5,7 @@
 //! that a file says what it plays. No thread is started here, nothing waits, no environment is read but by
 //! [`cuda::preload`]. One thread owns a network at a time; every failure is a [`NetError`].
 
+mod arithmetic;
 mod checkpoint;
 pub mod cuda;
 mod device;
@@ -27,6 +28,7 @@ mod settings;
 mod spec;
 mod trainer;
 
+pub use arithmetic::Arithmetic;
 pub use device::{Device, DeviceChoice, open_device, set_threads, threads};
 pub use error::NetError;
 pub use evaluator::NetworkEvaluator;

@@ -23,6 +23,8 @@ pub struct PipelineSettings {
     pub alarms: AlarmConfig,
     /// Training steps of an iteration.
     pub steps_per_iteration: u32,
+    /// Samples of a training step.
+    pub batch_size: u32,
     /// Positions below which no training starts.
     pub position_count_min: u32,
     /// Positions kept to learn from.
@@ -64,6 +66,7 @@ impl LearnerSettings {
             gate: self.gate.clone(),
             alarms: self.alarms,
             steps_per_iteration: self.training.steps_per_iteration,
+            batch_size: self.training.batch_size,
             position_count_min: self.replay.position_count_min,
             position_count_max: self.replay.position_count_max,
         }

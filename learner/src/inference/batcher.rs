@@ -97,6 +97,7 @@ impl<E: Encoding, V: InferenceBackend> Batcher<E, V> {
 
     fn deal_out(&self, jobs: &mut Vec<QueuedJob>, taken_for: TakenFor) {
         InferenceCounters::add(&self.counters.evaluation_count, self.input.len());
+        InferenceCounters::add(&self.counters.active_cell_count, self.input.active_cells.len());
         InferenceCounters::add(&self.counters.batch_count, 1);
         InferenceCounters::add(&self.counters.uniform_prior_count, self.output.uniform_prior_count as usize);
         let mut answers = LeafAnswers::new(&self.output.priors, &self.output.values);

@@ -78,6 +78,8 @@ pub struct BatchSettings {
 pub struct InferenceCounters {
     /// Leaves answered.
     pub evaluation_count: AtomicU64,
+    /// Active cells of these leaves.
+    pub active_cell_count: AtomicU64,
     /// Evaluations of batches.
     pub batch_count: AtomicU64,
     /// Leaves whose priors became uniform.
@@ -96,6 +98,8 @@ pub struct InferenceCounters {
 pub struct InferenceCounts {
     /// Leaves answered.
     pub evaluation_count: u64,
+    /// Active cells of these leaves.
+    pub active_cell_count: u64,
     /// Evaluations of batches.
     pub batch_count: u64,
     /// Leaves whose priors became uniform.
@@ -115,6 +119,7 @@ impl InferenceCounters {
         let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         InferenceCounts {
             evaluation_count: read(&self.evaluation_count),
+            active_cell_count: read(&self.active_cell_count),
             batch_count: read(&self.batch_count),
             uniform_prior_count: read(&self.uniform_prior_count),
             refused_batch_count: read(&self.refused_batch_count),

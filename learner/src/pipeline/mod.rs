@@ -5,6 +5,7 @@
 //! games, store and trainer alone, never from what was reported.
 
 mod alarms;
+mod cost_meter;
 mod events;
 mod progress_reporter;
 mod progress_snapshot;
@@ -29,6 +30,7 @@ use crate::games::{GameRegistry, GatePlan, GateReport, RegistryError, SelfPlayPl
 use crate::store::{Change, GameStatistics, IterationRow, IterationState, MetricRow, NewNetwork, StoreError};
 use crate::trainer::{Candidate, TrainerError, TrainerHandle, TrainingJob};
 
+pub use cost_meter::CostMeter;
 pub use events::PipelineEvents;
 use events::{TrainingEvent, Wake};
 pub use progress_reporter::{ProgressReporter, ProgressSources};
@@ -88,6 +90,8 @@ pub struct Pipeline<E: Encoding> {
     pub best: Arc<BestNetwork>,
     /// What wakes it.
     pub events: PipelineEvents,
+    /// Charges iterations for what they cost.
+    pub cost: CostMeter,
     /// Reports how far the run is.
     pub reporter: ProgressReporter<E>,
     /// Cancelled when the pipeline has ended.
@@ -137,8 +141,8 @@ impl<E: Encoding> Pipeline<E> {
     }
 
     fn begin(&mut self, number: u32, training_step_start: u64) -> Result<IterationRow, PipelineError> {
-        let iteration = IterationRow::new(number, training_step_start);
-        self.store.write(vec![Change::PutIteration(iteration.clone())]).map_err(PipelineError::StoreIteration)?;
+        let mut iteration = IterationRow::new(number, training_step_start);
+        self.write(&mut iteration, vec![]).map_err(PipelineError::StoreIteration)?;
         Ok(iteration)
     }
 
@@ -154,6 +158,9 @@ impl<E: Encoding> Pipeline<E> {
                 IterationState::Promoted | IterationState::Rejected => break,
             };
             if !went_on {
+                if let Err(error) = self.write(&mut iteration, vec![]) {
+                    warn!(%error, "the cost of the last seconds is not in the store");
+                }
                 return Ok(None);
             }
         }
@@ -192,6 +199,7 @@ impl<E: Encoding> Pipeline<E> {
                 planned += needed;
                 self.plan_self_play(iteration, planned)?;
             }
+            self.keep_cost(iteration)?;
             self.reporter.report(iteration.number, PhaseProgress::SelfPlay { games, needed });
             // Once there are enough games, any further one may bring the positions that are still missing.
             let awaited = progress.finished_self_play_count + needed.saturating_sub(games.game_count).max(1);
@@ -213,7 +221,8 @@ impl<E: Encoding> Pipeline<E> {
         iteration.window_finish_number = Some(finish_number);
         (iteration.game_count, iteration.position_count) = (games.game_count, games.sample_count);
         iteration.state = IterationState::Training;
-        self.store.write(window_changes(iteration, games)).map_err(PipelineError::StoreIteration)
+        self.write(iteration, window_metrics(iteration.training_step_start, games))
+            .map_err(PipelineError::StoreIteration)
     }
 
     /// Trains the candidate.
@@ -228,6 +237,7 @@ impl<E: Encoding> Pipeline<E> {
         self.trainer.train(TrainingJob { iteration: iteration.number, window_end, step_end, candidate_id, generation });
         loop {
             self.pause_self_play_if_full(iteration)?;
+            self.keep_cost(iteration)?;
             if let Some(training_step) = self.trainer.training_step() {
                 self.reporter.report(iteration.number, PhaseProgress::Training { training_step, step_start, step_end });
             }
@@ -256,7 +266,7 @@ impl<E: Encoding> Pipeline<E> {
     }
 
     fn add_candidate(
-        &self,
+        &mut self,
         iteration: &mut IterationRow,
         network_id: NetworkId,
         candidate: &Candidate,
@@ -267,7 +277,12 @@ impl<E: Encoding> Pipeline<E> {
         let file = RunFiles::network_path(network_id);
         let (sha256, training_step) = (candidate.sha256.clone(), candidate.training_step);
         let network = NewNetwork { network_id, file, sha256, training_step };
-        self.store.write(vec![Change::AddNetwork(network), Change::PutIteration(iteration.clone())])?;
+        if let Some(cost) = &mut iteration.cost {
+            self.cost.charge_evaluations(cost);
+            let steps = training_step.saturating_sub(iteration.training_step_start);
+            self.cost.charge_training(cost, steps * u64::from(self.settings.batch_size));
+        }
+        self.write(iteration, vec![Change::AddNetwork(network)])?;
         info!(iteration = iteration.number, network_id = network_id.get(), training_step, "candidate ready");
         Ok(())
     }
@@ -285,6 +300,7 @@ impl<E: Encoding> Pipeline<E> {
                 self.decide(iteration, &report, verdict)?;
                 return Ok(true);
             }
+            self.keep_cost(iteration)?;
             self.reporter.report(iteration.number, PhaseProgress::Gate(report));
             if let Wake::Stop = self.events.games(|progress| progress.finished_gate_count > finished_count) {
                 return Ok(false);
@@ -314,32 +330,34 @@ impl<E: Encoding> Pipeline<E> {
         }
     }
 
-    fn decide(&self, iteration: &mut IterationRow, report: &GateReport, verdict: Verdict) -> Result<(), PipelineError> {
+    fn decide(
+        &mut self,
+        iteration: &mut IterationRow,
+        report: &GateReport,
+        verdict: Verdict,
+    ) -> Result<(), PipelineError> {
         let network_id = report.candidate_id;
         let (change, state) = match verdict {
             Verdict::Promoted => (Change::Promote { network_id }, IterationState::Promoted),
             Verdict::Rejected => (Change::Reject { network_id }, IterationState::Rejected),
         };
         iteration.state = state;
-        self.store.write(vec![change, Change::PutIteration(iteration.clone())])?;
+        self.write(iteration, vec![change])?;
         self.registry.close_gate(network_id);
         if let Some(best) = self.store.store().reader()?.best_network()? {
             let generation = best.generation.unwrap_or_default();
             self.best.set(CurrentBest { network_id: best.network.network_id, generation });
         }
-        self.reporter.report_verdict(iteration.number, report, verdict, self.best.get());
+        self.reporter.report_verdict(iteration, report, verdict, self.best.get());
         Ok(())
     }
 }
 
-/// The changes that end the wait for games: the iteration, and what its games were like.
-fn window_changes(iteration: &IterationRow, games: &GameStatistics) -> Vec<Change> {
-    let metric = |name: &str, value: f64| {
-        Change::AddMetric(MetricRow { name: name.to_owned(), value, step: iteration.training_step_start })
-    };
+/// What the games of an iteration that starts at this training step were like.
+fn window_metrics(step: u64, games: &GameStatistics) -> Vec<Change> {
+    let metric = |name: &str, value: f64| Change::AddMetric(MetricRow { name: name.to_owned(), value, step });
     let share = |count: u64| count as f64 / games.game_count.max(1) as f64;
     vec![
-        Change::PutIteration(iteration.clone()),
         metric("draw_share", share(games.draw_count)),
         metric("cut_off_share", share(games.cut_off_count)),
         metric("mean_ply_count", games.mean_ply_count),

@@ -10,12 +10,13 @@ use shared::encoding::Encoding;
 use shared::gate::Verdict;
 use tracing::info;
 
+use super::cost_meter::format_pflop;
 use super::progress_snapshot::{InferenceRates, PhaseProgress, PhaseStart, ProgressSnapshot, format_time_to_go};
 use crate::best::CurrentBest;
 use crate::games::{GameRegistry, GateReport};
 use crate::inference::{InferenceCounters, InferenceCounts};
 use crate::services::RunStatus;
-use crate::store::GameStatistics;
+use crate::store::{GameStatistics, IterationCost, IterationRow};
 
 /// Time between two progress lines, over which rates are measured.
 const LINE_INTERVAL: Duration = Duration::from_secs(10);
@@ -41,6 +42,8 @@ pub struct ProgressReporter<E: Encoding> {
     rates: InferenceRates,
     line_at: Instant,
     counts_at_line: InferenceCounts,
+    /// What the run cost as far as it is in the store, `None` if unknown.
+    run_cost: Option<IterationCost>,
 }
 
 impl<E: Encoding> ProgressReporter<E> {
@@ -55,7 +58,13 @@ impl<E: Encoding> ProgressReporter<E> {
             rates: InferenceRates::default(),
             line_at: Instant::now(),
             counts_at_line: InferenceCounts::default(),
+            run_cost: None,
         }
+    }
+
+    /// Takes note of what the run cost so far, `None` if that is not known.
+    pub(super) fn show_cost(&mut self, run_cost: Option<IterationCost>) {
+        self.run_cost = run_cost;
     }
 
     /// Starts to measure a new phase.
@@ -83,6 +92,7 @@ impl<E: Encoding> ProgressReporter<E> {
             position_count: self.sources.replay.position_count(),
             games: self.sources.registry.progress(),
             inference,
+            run_cost: self.run_cost,
         };
         show_bar(&self.bar, &snapshot);
         show_status(&self.status, &snapshot);
@@ -107,15 +117,22 @@ impl<E: Encoding> ProgressReporter<E> {
         );
     }
 
-    /// Reports how a gate was decided, and which network is the best now.
-    pub(super) fn report_verdict(&self, iteration: u32, report: &GateReport, verdict: Verdict, best: CurrentBest) {
+    /// Reports how a gate was decided, which network is the best now, and what the iteration cost.
+    pub(super) fn report_verdict(
+        &self,
+        iteration: &IterationRow,
+        report: &GateReport,
+        verdict: Verdict,
+        best: CurrentBest,
+    ) {
         let (score, interval, elo) = (report.score, report.score.confidence_interval(), report.score.elo_interval());
         let message = match verdict {
             Verdict::Promoted => "promoted",
             Verdict::Rejected => "rejected",
         };
+        let cost = iteration.cost.as_ref();
         info!(
-            iteration,
+            iteration = iteration.number,
             network_id = report.candidate_id.get(),
             generation = best.generation.get(),
             score = format!("{:.3}", score.score()),
@@ -126,6 +143,10 @@ impl<E: Encoding> ProgressReporter<E> {
             elo = format!("{:+.0} ({:+.0}..{:+.0})", score.elo_difference(), elo.low, elo.high),
             distinct_openings = format!("{} of {}", report.distinct_opening_count, report.pair_count),
             distinct_games = format!("{} of {}", report.distinct_game_count, score.game_count()),
+            evaluations = cost.map(|cost| cost.evaluation_count),
+            training_samples = cost.map(|cost| cost.training_sample_count),
+            pflop = format_pflop(cost),
+            run_pflop = format_pflop(self.run_cost.as_ref()),
             "{message}"
         );
         self.status.update(|status| {
@@ -226,7 +247,14 @@ fn log_line(snapshot: &ProgressSnapshot) {
 
 fn counters_of(snapshot: &ProgressSnapshot) -> HashMap<String, u64> {
     let (progress, games, inference) = (&snapshot.games, &snapshot.games.counters, &snapshot.inference);
-    [
+    let run_costs = snapshot.run_cost.map(|cost| {
+        [
+            ("run_evaluation_count", cost.evaluation_count),
+            ("run_training_sample_count", cost.training_sample_count),
+            ("run_gflop", (cost.flop / 1e9) as u64),
+        ]
+    });
+    let counters = [
         ("accepted_ply_count", games.accepted_ply_count),
         ("duplicate_ply_count", games.duplicate_ply_count),
         ("refused_ply_count", games.refused_ply_count),
@@ -241,7 +269,6 @@ fn counters_of(snapshot: &ProgressSnapshot) -> HashMap<String, u64> {
         ("batch_count", inference.batch_count),
         ("uniform_prior_count", inference.uniform_prior_count),
         ("refused_batch_count", inference.refused_batch_count),
-    ]
-    .map(|(name, count)| (name.to_owned(), count))
-    .into()
+    ];
+    counters.into_iter().chain(run_costs.into_iter().flatten()).map(|(name, count)| (name.to_owned(), count)).collect()
 }

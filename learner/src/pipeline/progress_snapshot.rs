@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use crate::games::{GameProgress, GateReport};
 use crate::inference::InferenceCounts;
-use crate::store::GameStatistics;
+use crate::store::{GameStatistics, IterationCost};
 
 /// How far the run is.
 #[derive(Debug, Clone, PartialEq)]
@@ -25,6 +25,8 @@ pub(super) struct ProgressSnapshot {
     pub games: GameProgress,
     /// What has been answered since the start of the process.
     pub inference: InferenceCounts,
+    /// What the run cost as far as it is in the store, `None` if unknown.
+    pub run_cost: Option<IterationCost>,
 }
 
 /// How far a phase of an iteration is.

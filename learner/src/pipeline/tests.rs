@@ -2,8 +2,10 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
+use net::NetworkShape;
 use samples::buffer::{SampleBuffer, SharedReplay};
 use shared::encoding::tictactoe::TicTacToeEncoding;
 use shared::game::Game;
@@ -17,6 +19,7 @@ use tokio_util::sync::CancellationToken;
 use super::*;
 use crate::config::{LearnerConfig, LearnerSettings};
 use crate::games::{Lease, RegistryLimits};
+use crate::inference::InferenceCounters;
 use crate::services::RunStatus;
 use crate::store::{GameKind, RunRow, Store};
 
@@ -27,6 +30,7 @@ const DEADLINE: Duration = Duration::from_secs(60);
 
 /// A pipeline on its thread, and the games that it waits for.
 struct Running {
+    inference: Arc<InferenceCounters>,
     registry: Arc<GameRegistry<TicTacToeEncoding>>,
     store: Arc<Store>,
     stop: CancellationToken,
@@ -39,10 +43,13 @@ impl Running {
         let (stop, tokio) = (CancellationToken::new(), Runtime::new().expect("tokio starts"));
         let store = Arc::new(Store::open(run_dir, &run_row()).expect("the store opens"));
         let first = NetworkId::FIRST;
-        let network = NewNetwork { network_id: first, file: "f".into(), sha256: "s".into(), training_step: 0 };
-        store
-            .write(vec![Change::AddNetwork(network), Change::Promote { network_id: first }])
-            .expect("the first network is stored");
+        if store.reader().expect("a reader").best_network().expect("readable").is_none() {
+            let network = NewNetwork { network_id: first, file: "f".into(), sha256: "s".into(), training_step: 0 };
+            store
+                .write(vec![Change::AddNetwork(network), Change::Promote { network_id: first }])
+                .expect("the first network is stored");
+        }
+        let inference = Arc::new(InferenceCounters::default());
         let replay = Arc::new(SharedReplay::new(SampleBuffer::new(1000)));
         let encoding = TicTacToeEncoding::new(TicTacToe);
         let limits = RegistryLimits::default();
@@ -51,7 +58,7 @@ impl Running {
         let sources = ProgressSources {
             registry: Arc::clone(&registry),
             replay: Arc::clone(&replay),
-            inference: Arc::default(),
+            inference: Arc::clone(&inference),
             batch_leaf_count_max: 1,
         };
         let pipeline = Pipeline {
@@ -63,13 +70,14 @@ impl Running {
                 .expect("a thread"),
             best: Arc::new(BestNetwork::new(CurrentBest { network_id: first, generation: Generation::default() })),
             events: PipelineEvents::new(tokio.handle().clone(), registry.subscribe(), stop.clone(), NEVER),
+            cost: CostMeter::new(&shape(), Arc::clone(&inference)),
             reporter: ProgressReporter::new(sources, Arc::<RunStatus>::default()),
             stop: stop.clone(),
             is_self_play_paused: false,
         };
         let (sender, ended) = std::sync::mpsc::channel();
         std::thread::spawn(move || sender.send(pipeline.run()));
-        Self { registry, store, stop, ended, _tokio: tokio }
+        Self { inference, registry, store, stop, ended, _tokio: tokio }
     }
 
     /// Plays one game of a kind, as soon as there is one. Returns whether the pipeline still runs.
@@ -87,6 +95,12 @@ impl Running {
         }
     }
 
+    /// Answers so many leaves, each with nine active cells.
+    fn answer(&self, count: u64) {
+        self.inference.evaluation_count.fetch_add(count, Ordering::Relaxed);
+        self.inference.active_cell_count.fetch_add(9 * count, Ordering::Relaxed);
+    }
+
     fn wait(&self) -> Ended {
         self.ended.recv_timeout(DEADLINE).expect("it ends long before a tick").expect("nothing fails")
     }
@@ -101,6 +115,10 @@ fn settings() -> PipelineSettings {
     config.gate.opening_plies = 1;
     config.replay.position_count_min = 1;
     LearnerSettings::try_from(config).expect("possible settings").pipeline()
+}
+
+fn shape() -> NetworkShape {
+    NetworkShape::new(&TicTacToeEncoding::new(TicTacToe), LearnerConfig::default().network)
 }
 
 fn run_row() -> RunRow {
@@ -158,4 +176,35 @@ fn a_stop_ends_the_wait_at_once() {
     running.play(GameKind::SelfPlay);
     running.stop.cancel();
     assert_eq!(running.wait(), Ended::Stopped);
+}
+
+#[test]
+fn a_restart_neither_loses_nor_doubles_what_an_iteration_cost() {
+    let run_dir = tempfile::tempdir().expect("a directory");
+    let running = Running::start(run_dir.path());
+    running.answer(100);
+    running.play(GameKind::SelfPlay);
+    running.answer(20);
+    running.stop.cancel();
+    assert_eq!(running.wait(), Ended::Stopped);
+    let iteration = |running: &Running| {
+        running.store.reader().expect("a reader").last_iteration().expect("readable").expect("there")
+    };
+    assert_eq!(iteration(&running).cost.map(|cost| cost.evaluation_count), Some(120));
+    drop(running);
+
+    let running = Running::start(run_dir.path());
+    running.answer(7);
+    for kind in [GameKind::SelfPlay, GameKind::Gate, GameKind::Gate] {
+        running.play(kind);
+    }
+    assert_eq!(running.wait(), Ended::IterationsDone);
+    let row = iteration(&running);
+    let samples = row.training_step_end.expect("trained") * u64::from(settings().batch_size);
+    let evaluation = shape().arithmetic().evaluation_flop(1, 9);
+    let cost = row.cost.expect("counted");
+    assert_eq!((cost.evaluation_count, cost.training_sample_count), (127, samples));
+    let expected = evaluation * (127.0 + 3.0 * samples as f64);
+    assert!((cost.flop / expected - 1.0).abs() < 1e-12, "{} is not {expected}", cost.flop);
+    assert_eq!(running.store.reader().expect("a reader").run_cost().expect("readable"), Some(cost));
 }

@@ -22,7 +22,7 @@ use crate::config::{InferenceConfig, LearnerSettings};
 use crate::files::RunFiles;
 use crate::games::RegistryLimits;
 use crate::inference::{BatchSettings, InferenceBackend, InferenceHandle, LoadMeter, NetworkBackend};
-use crate::pipeline::{Ended, Pipeline, PipelineEvents, ProgressReporter, ProgressSources, TICK};
+use crate::pipeline::{CostMeter, Ended, Pipeline, PipelineEvents, ProgressReporter, ProgressSources, TICK};
 use crate::services::{InferenceService, RunStatus, ServiceLimits, Services, WorkersService, serve};
 use crate::trainer::{TrainerHandle, TrainerParts};
 
@@ -183,6 +183,7 @@ fn make_pipeline<E: Encoding>(
         trainer,
         best: Arc::clone(&taken_up.best),
         events: PipelineEvents::new(tokio.clone(), taken_up.registry.subscribe(), stop.clone(), TICK),
+        cost: CostMeter::new(&taken_up.network.shape, inference.counters()),
         reporter: ProgressReporter::new(sources, Arc::clone(status)),
         stop: stop.clone(),
         is_self_play_paused: false,

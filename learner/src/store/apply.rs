@@ -132,20 +132,25 @@ fn abandon_gate(connection: &Connection, candidate_id: NetworkId) -> Result<(), 
 fn put_iteration(connection: &Connection, row: &IterationRow) -> Result<(), StoreError> {
     let sql = format!(
         "INSERT INTO iterations (number, state, window_finish_number, training_step_start, training_step_end,
-             candidate_id, game_count, position_count, started_at, finished_at)
+             candidate_id, game_count, position_count, started_at, finished_at,
+             evaluation_count, training_sample_count, flop)
          VALUES (:number, :state, :window, :start, :end, :candidate_id, :game_count, :position_count,
-             {NOW}, iif(:is_finished, {NOW}, NULL))
+             {NOW}, iif(:is_finished, {NOW}, NULL), :evaluations, :samples, :flop)
          ON CONFLICT (number) DO UPDATE SET state = excluded.state,
              window_finish_number = excluded.window_finish_number,
              training_step_start = excluded.training_step_start, training_step_end = excluded.training_step_end,
              candidate_id = excluded.candidate_id, game_count = excluded.game_count,
-             position_count = excluded.position_count, finished_at = excluded.finished_at"
+             position_count = excluded.position_count, finished_at = excluded.finished_at,
+             evaluation_count = excluded.evaluation_count,
+             training_sample_count = excluded.training_sample_count, flop = excluded.flop"
     );
     let values = named_params! {
         ":number": row.number, ":state": row.state, ":window": row.window_finish_number.map(u64::cast_signed),
         ":start": row.training_step_start.cast_signed(), ":end": row.training_step_end.map(u64::cast_signed),
         ":candidate_id": row.candidate_id.map(Column), ":game_count": row.game_count.cast_signed(),
         ":position_count": row.position_count.cast_signed(), ":is_finished": row.state.is_finished(),
+        ":evaluations": row.cost.map(|cost| cost.evaluation_count.cast_signed()),
+        ":samples": row.cost.map(|cost| cost.training_sample_count.cast_signed()), ":flop": row.cost.map(|cost| cost.flop),
     };
     execute(connection, &sql, values).map(drop)
 }

@@ -16,8 +16,8 @@ use std::path::{Path, PathBuf};
 pub use error::StoreError;
 pub use read::{FinishedSpan, GameStatistics, Reader};
 pub use rows::{
-    Change, CheckpointRow, FinishedGame, GameKind, GameState, IterationRow, IterationState, MetricRow, NetworkRow,
-    NetworkState, NewGame, NewNetwork, RunRow, StoredGame, StoredResult,
+    Change, CheckpointRow, FinishedGame, GameKind, GameState, IterationCost, IterationRow, IterationState, MetricRow,
+    NetworkRow, NetworkState, NewGame, NewNetwork, RunRow, StoredGame, StoredResult,
 };
 pub use schema::SCHEMA_VERSION;
 pub use writer::Ack;

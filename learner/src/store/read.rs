@@ -8,7 +8,8 @@ use shared::record::{GameRecord, PlyRecord, PolicyTarget};
 
 use super::columns::Column;
 use super::rows::{
-    CheckpointRow, GameKind, IterationRow, NetworkRow, NewGame, NewNetwork, StoredGame, StoredResult, outcome_of,
+    CheckpointRow, GameKind, IterationCost, IterationRow, NetworkRow, NewGame, NewNetwork, StoredGame, StoredResult,
+    outcome_of,
 };
 use super::{RunRow, StoreError, schema};
 
@@ -22,6 +23,7 @@ const NETWORK_COLUMNS: &str = "network_id, generation, file, sha256, training_st
 pub struct Reader {
     connection: Connection,
     start_column: &'static str,
+    cost_columns: &'static str,
 }
 
 /// A finished self-play game by its numbers alone.
@@ -56,7 +58,8 @@ impl Reader {
     /// Opens the database for reading.
     pub(super) fn open(database: &Path) -> Result<Self, StoreError> {
         let connection = schema::open_for_reading(database)?;
-        Ok(Self { start_column: schema::start_column(&connection)?, connection })
+        let (start_column, cost_columns) = (schema::start_column(&connection)?, schema::cost_columns(&connection)?);
+        Ok(Self { connection, start_column, cost_columns })
     }
 
     /// Opens the store of the run in `run_dir` for reading alone; a learner may be at work there.
@@ -266,10 +269,28 @@ impl Reader {
     /// # Errors
     /// [`StoreError::Database`] if the database fails, [`StoreError::UnknownValue`] for a row of a later version.
     pub fn last_iteration(&self) -> Result<Option<IterationRow>, StoreError> {
-        let sql = "SELECT number, state, window_finish_number, training_step_start, training_step_end, candidate_id,
-                       game_count, position_count
-                   FROM iterations ORDER BY number DESC LIMIT 1";
-        Ok(self.list(sql, [], read_iteration)?.pop())
+        let sql = format!(
+            "SELECT number, state, window_finish_number, training_step_start, training_step_end, candidate_id,
+                 game_count, position_count, {}
+             FROM iterations ORDER BY number DESC LIMIT 1",
+            self.cost_columns
+        );
+        Ok(self.list(&sql, [], read_iteration)?.pop())
+    }
+
+    /// Returns what all iterations cost together; `None` if that of one is not known, since it began before costs were
+    /// counted.
+    ///
+    /// # Errors
+    /// [`StoreError::Database`] if the database fails.
+    pub fn run_cost(&self) -> Result<Option<IterationCost>, StoreError> {
+        let costs = self.list(&format!("SELECT {} FROM iterations", self.cost_columns), [], |row| read_cost(row, 0))?;
+        let add = |sum: IterationCost, cost: IterationCost| IterationCost {
+            evaluation_count: sum.evaluation_count + cost.evaluation_count,
+            training_sample_count: sum.training_sample_count + cost.training_sample_count,
+            flop: sum.flop + cost.flop,
+        };
+        Ok(costs.into_iter().try_fold(IterationCost::default(), |sum, cost| Some(add(sum, cost?))))
     }
 
     /// Returns the finish number up to which games have been learned from, 0 before the first training.
@@ -393,5 +414,17 @@ fn read_iteration(row: &Row<'_>) -> rusqlite::Result<IterationRow> {
         candidate_id: row.get::<_, Option<Column<NetworkId>>>(5)?.map(|Column(network_id)| network_id),
         game_count: count(6)?,
         position_count: count(7)?,
+        cost: read_cost(row, 8)?,
     })
+}
+
+/// Reads what [`schema::cost_columns`] names, from this column on.
+fn read_cost(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<IterationCost>> {
+    let count = |column| row.get::<_, Option<i64>>(column).map(|count| count.map(i64::cast_unsigned));
+    let (evaluations, samples, flop) = (count(column)?, count(column + 1)?, row.get(column + 2)?);
+    Ok(evaluations.zip(samples).zip(flop).map(|((evaluation_count, training_sample_count), flop)| IterationCost {
+        evaluation_count,
+        training_sample_count,
+        flop,
+    }))
 }

@@ -144,8 +144,19 @@ pub struct NetworkRow {
     pub created_at: String,
 }
 
+/// What an iteration cost.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct IterationCost {
+    /// Leaves that the learner answered, of self-play and of gates.
+    pub evaluation_count: u64,
+    /// Samples learned from: training steps times the size of a batch.
+    pub training_sample_count: u64,
+    /// Floating-point operations of both.
+    pub flop: f64,
+}
+
 /// How far an iteration is.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct IterationRow {
     /// Number of the iteration, from 1.
     pub number: u32,
@@ -163,12 +174,14 @@ pub struct IterationRow {
     pub game_count: u64,
     /// Positions of these games.
     pub position_count: u64,
+    /// What it cost so far; `None` if it began before costs were counted (schema 3).
+    pub cost: Option<IterationCost>,
 }
 
 impl IterationRow {
     /// Returns an iteration whose games are awaited.
     #[must_use]
-    pub const fn new(number: u32, training_step_start: u64) -> Self {
+    pub fn new(number: u32, training_step_start: u64) -> Self {
         Self {
             number,
             state: IterationState::SelfPlay,
@@ -178,6 +191,7 @@ impl IterationRow {
             candidate_id: None,
             game_count: 0,
             position_count: 0,
+            cost: Some(IterationCost::default()),
         }
     }
 }

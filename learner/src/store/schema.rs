@@ -8,12 +8,17 @@ use rusqlite::{Connection, OptionalExtension, TransactionBehavior, named_params}
 use super::{RunRow, StoreError};
 
 /// Version of the tables this program reads and writes.
-pub const SCHEMA_VERSION: u32 = 3;
+pub const SCHEMA_VERSION: u32 = 4;
 
 /// Games that begin from other positions than the initial one.
 const FROM_1_TO_2: &str = "ALTER TABLE games ADD COLUMN start_position TEXT;";
 /// Runs that begin with a network and not with random weights.
 const FROM_2_TO_3: &str = "ALTER TABLE runs ADD COLUMN start_network TEXT;";
+/// What iterations cost; of those that began before, it is not known.
+const FROM_3_TO_4: &str = "
+    ALTER TABLE iterations ADD COLUMN evaluation_count INTEGER;
+    ALTER TABLE iterations ADD COLUMN training_sample_count INTEGER;
+    ALTER TABLE iterations ADD COLUMN flop REAL;";
 
 /// How long a statement waits for a lock that someone's `sqlite3` holds.
 const BUSY_WAIT: Duration = Duration::from_secs(10);
@@ -31,8 +36,9 @@ pub(super) fn open_for_writing(database: &Path) -> Result<Connection, StoreError
     connection.pragma_update(None, "foreign_keys", "ON")?;
     let changes: &[&str] = match found {
         0 => &[include_str!("schema.sql")],
-        1 => &[FROM_1_TO_2, FROM_2_TO_3],
-        2 => &[FROM_2_TO_3],
+        1 => &[FROM_1_TO_2, FROM_2_TO_3, FROM_3_TO_4],
+        2 => &[FROM_2_TO_3, FROM_3_TO_4],
+        3 => &[FROM_3_TO_4],
         _ => &[],
     };
     if !changes.is_empty() {
@@ -95,6 +101,12 @@ pub(super) fn read_run(connection: &Connection) -> Result<Option<RunRow>, StoreE
 /// Returns what stands for the column `start_position` of games in a query.
 pub(super) fn start_column(connection: &Connection) -> Result<&'static str, StoreError> {
     Ok(if user_version(connection)? < 2 { "NULL" } else { "start_position" })
+}
+
+/// Returns what stands for the columns of the costs of iterations in a query.
+pub(super) fn cost_columns(connection: &Connection) -> Result<&'static str, StoreError> {
+    let is_counted = user_version(connection)? >= 4;
+    Ok(if is_counted { "evaluation_count, training_sample_count, flop" } else { "NULL, NULL, NULL" })
 }
 
 fn user_version(connection: &Connection) -> Result<u32, StoreError> {

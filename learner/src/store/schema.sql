@@ -1,4 +1,4 @@
--- Schema 3 of a run's store. What each column means: docs/store.md.
+-- Schema 4 of a run's store. What each column means: docs/store.md.
 CREATE TABLE runs (
     run_id TEXT PRIMARY KEY,
     created_at TEXT NOT NULL,
@@ -37,7 +37,10 @@ CREATE TABLE iterations (
     game_count INTEGER NOT NULL,
     position_count INTEGER NOT NULL,
     started_at TEXT NOT NULL,
-    finished_at TEXT
+    finished_at TEXT,
+    evaluation_count INTEGER,
+    training_sample_count INTEGER,
+    flop REAL
 ) STRICT;
 
 CREATE TABLE games (
