@@ -349,7 +349,7 @@ fn gate_plan(game_count: u32) -> GatePlan {
         candidate_id: network_id(2),
         best_id: NetworkId::FIRST,
         iteration: 1,
-        settings: GateSettings { game_count, promotion_score: 0.55 },
+        settings: GateSettings { game_count, promotion_score: 0.55, ..GateSettings::default() },
         opening_plies: 2,
         search: SearchSettings::default().for_match(100),
     }

@@ -138,13 +138,15 @@ mod tests {
     #[test]
     fn an_impossible_value_is_named_by_its_full_key() {
         type Change = fn(&mut LearnerConfig);
-        let changes: [(&str, Change); 19] = [
+        let changes: [(&str, Change); 21] = [
             ("game.frame", |config| config.game = GameSpec::Hive { rules: Default::default(), frame: 99 }),
             ("self_play.search.exploration", |config| config.self_play.search.exploration = -1.0),
             ("gate.search.leaves_per_game", |config| config.gate.search.leaves_per_game = 0),
             ("gate.game_count", |config| config.gate.game_count = 3),
             ("gate.search.full_search_share", |config| config.gate.search.full_search_share = 0.5),
             ("self_play.search.considered_move_count", |config| config.self_play.search.considered_move_count = 0),
+            ("gate.elo1", |config| config.gate.elo1 = config.gate.elo0),
+            ("gate.beta", |config| config.gate.beta = 0.5),
             ("network.filters", |config| config.network.filters = 0),
             ("gate.opening_plies", |config| config.gate.opening_plies = 1000),
             ("training.batch_size", |config| config.training.batch_size = 1 << 20),

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use shared::catalog::{GameSpec, GameVisitor};
 use shared::encoding::Encoding;
 use shared::game::Game;
-use shared::gate::GateSettings;
+use shared::gate::{GateRule, GateSettings, SequentialTest};
 use shared::search::SearchSettings;
 use shared::setting::{SettingError, check_range, check_that};
 
@@ -68,10 +68,20 @@ const OPENING_PLIES_MAX: u32 = 40;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GateConfig {
+    /// What decides: `score` or `sequential`.
+    pub rule: GateRule,
     /// Games against the best network, in pairs with colours swapped; even, 2..=1,000,000.
     pub game_count: u32,
     /// Score from which the candidate is promoted, above 0 and at most 1; a draw counts as half.
     pub promotion_score: f64,
+    /// Elo above the best network of a candidate that the sequential test is to reject, -1000..=1000.
+    pub elo0: f64,
+    /// Elo above the best network of a candidate that it is to promote, above `elo0` and at most 1000.
+    pub elo1: f64,
+    /// Share of candidates of strength `elo0` that it promotes, above 0 and below 0.5.
+    pub alpha: f64,
+    /// Share of candidates of strength `elo1` that it rejects, above 0 and below 0.5.
+    pub beta: f64,
     /// Random plies that both games of a pair start with, 0..=40.
     pub opening_plies: u32,
     /// How a move is searched.
@@ -82,7 +92,8 @@ impl GateConfig {
     /// Returns what decides the verdict.
     #[must_use]
     pub fn settings(&self) -> GateSettings {
-        GateSettings { game_count: self.game_count, promotion_score: self.promotion_score }
+        let Self { rule, game_count, promotion_score, elo0, elo1, alpha, beta, .. } = *self;
+        GateSettings { rule, game_count, promotion_score, test: SequentialTest { elo0, elo1, alpha, beta } }
     }
 
     pub(super) fn check(&self) -> Result<(), SettingError> {

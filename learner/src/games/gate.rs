@@ -5,7 +5,7 @@ use std::sync::MutexGuard;
 
 use shared::encoding::Encoding;
 use shared::game::{Outcome, Side};
-use shared::gate::{GateScore, GateSettings, Verdict, verdict};
+use shared::gate::{GateResult, GateScore, GateSettings, GateTally, PairCounts, Verdict};
 use shared::ids::NetworkId;
 use shared::record::PlyRecord;
 use shared::search::SearchSettings;
@@ -41,6 +41,8 @@ pub struct GateReport {
     pub settings: GateSettings,
     /// Finished games, from the candidate's view.
     pub score: GateScore,
+    /// Pairs that the sequential test has looked at; none by the rule of the score.
+    pub tested_pairs: PairCounts,
     /// The decision, as soon as no remaining game can change it.
     pub verdict: Option<Verdict>,
     /// Pairs of games, each with its own opening.
@@ -55,7 +57,7 @@ pub struct GateReport {
 #[derive(Debug, Clone)]
 pub(super) struct Gate {
     plan: GatePlan,
-    score: GateScore,
+    tally: GateTally,
     distinct_opening_count: u32,
     moves_hashes: HashSet<u64>,
 }
@@ -63,28 +65,31 @@ pub(super) struct Gate {
 impl Gate {
     /// Counts a finished game.
     pub(super) fn count(&mut self, game: &NewGame, outcome: Outcome, moves_hash: u64) {
+        let Some(pair_index) = game.pair_index else { return };
         let is_white = game.white_network == self.plan.candidate_id.into();
         let candidate = if is_white { Side::White } else { Side::Black };
-        match outcome {
-            Outcome::Draw => self.score.draws += 1,
-            Outcome::Win(side) if side == candidate => self.score.wins += 1,
-            Outcome::Win(_) => self.score.losses += 1,
-        }
+        let result = match outcome {
+            Outcome::Draw => GateResult::Drawn,
+            Outcome::Win(side) if side == candidate => GateResult::Won,
+            Outcome::Win(_) => GateResult::Lost,
+        };
+        self.tally.count(pair_index, is_white, result);
         self.moves_hashes.insert(moves_hash);
     }
 
     /// Returns the decision, as soon as no remaining game can change it.
     pub(super) fn verdict(&self) -> Option<Verdict> {
-        verdict(&self.plan.settings, &self.score)
+        self.tally.verdict()
     }
 
     fn report(&self) -> GateReport {
         GateReport {
             candidate_id: self.plan.candidate_id,
             settings: self.plan.settings,
-            score: self.score,
+            score: self.tally.score(),
+            tested_pairs: self.tally.tested_pairs(),
             verdict: self.verdict(),
-            pair_count: self.plan.settings.game_count / 2,
+            pair_count: self.plan.settings.pair_count(),
             distinct_opening_count: self.distinct_opening_count,
             distinct_game_count: self.moves_hashes.len() as u32,
         }
@@ -99,7 +104,7 @@ impl<E: Encoding> GameRegistry<E> {
     /// [`RegistryError`] if the settings are impossible or the games could not be stored.
     pub fn begin_gate(&self, plan: &GatePlan) -> Result<GateReport, RegistryError> {
         plan.settings.check()?;
-        let pair_count = plan.settings.game_count / 2;
+        let pair_count = plan.settings.pair_count();
         let seed = mix_seed(self.run_seed ^ 0x6761_7465, u64::from(plan.candidate_id.get()));
         let (openings, distinct) = random_openings(&self.encoding, pair_count, plan.opening_plies, seed);
         if distinct < pair_count {
@@ -111,7 +116,7 @@ impl<E: Encoding> GameRegistry<E> {
         }
         let mut gate = Gate {
             plan: plan.clone(),
-            score: GateScore::default(),
+            tally: GateTally::new(plan.settings),
             distinct_opening_count: distinct,
             moves_hashes: HashSet::new(),
         };

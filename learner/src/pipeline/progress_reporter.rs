@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use indicatif::ProgressBar;
 use samples::buffer::SharedReplay;
 use shared::encoding::Encoding;
-use shared::gate::Verdict;
+use shared::gate::{GateRule, Verdict};
 use tracing::info;
 
 use super::cost_meter::format_pflop;
@@ -141,6 +141,7 @@ impl<E: Encoding> ProgressReporter<E> {
             losses = score.losses,
             interval = format!("{:.3}..{:.3}", interval.low, interval.high),
             elo = format!("{:+.0} ({:+.0}..{:+.0})", score.elo_difference(), elo.low, elo.high),
+            test = format_test(report),
             distinct_openings = format!("{} of {}", report.distinct_opening_count, report.pair_count),
             distinct_games = format!("{} of {}", report.distinct_game_count, score.game_count()),
             evaluations = cost.map(|cost| cost.evaluation_count),
@@ -237,12 +238,23 @@ fn log_line(snapshot: &ProgressSnapshot) {
             wins = report.score.wins,
             draws = report.score.draws,
             losses = report.score.losses,
+            test = format_test(report),
             evaluations_per_second,
             batch_fill,
             waiting_for,
             "progress"
         ),
     }
+}
+
+/// Writes how far the sequential test is: log-likelihood ratio, the bounds at which it ends, and the pairs it looked at,
+/// by the candidate's points in them. `None` by the rule of the score.
+fn format_test(report: &GateReport) -> Option<String> {
+    let (test, pairs) = (report.settings.test, report.tested_pairs);
+    let [low, high] = test.bounds();
+    let ratio = test.log_likelihood_ratio(&pairs);
+    let is_tested = report.settings.rule == GateRule::Sequential;
+    is_tested.then(|| format!("{ratio:.2} ({low:.2}..{high:.2}), pairs of 0 to 2 points {:?}", pairs.0))
 }
 
 fn counters_of(snapshot: &ProgressSnapshot) -> HashMap<String, u64> {
