@@ -3,6 +3,7 @@
 //! Here is only the command line; each command has its own module.
 
 mod analyse;
+mod curve;
 mod games;
 mod hub;
 mod matches;
@@ -38,7 +39,9 @@ Examples:
   alveare match run/networks/FILE.safetensors mcts:400
       Plays a match: how much stronger is one player than the other?
   alveare ladder --run-dir run
-      How strong are all players that have met in matches of a run?";
+      How strong are all players that have met in matches of a run?
+  alveare curve run-a run-b
+      How strong did runs become, and what did it cost? A table, a CSV file and a picture.";
 
 /// Plays what Alveare has trained, and checks the rules that it was trained by.
 #[derive(Debug, Parser)]
@@ -51,6 +54,7 @@ struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     Analyse(analyse::Options),
+    Curve(Box<curve::CurveOptions>),
     Dama(hub::Options),
     Ladder(Box<matches::LadderOptions>),
     Match(Box<matches::MatchOptions>),
@@ -65,6 +69,7 @@ fn main() -> ExitCode {
         let mut out = std::io::stdout().lock();
         runtime::exit::unless_reader_has_gone(match cli.command {
             Command::Analyse(options) => games::analyse(&options, &mut out),
+            Command::Curve(options) => curve::run(&options, &mut out),
             Command::Dama(options) => hub::run(&options, BufReader::new(std::io::stdin()), &mut out),
             Command::Ladder(options) => matches::run_ladder(&options, &mut out),
             Command::Match(options) => matches::run(&options, &mut out),

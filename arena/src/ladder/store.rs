@@ -6,8 +6,10 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior, params};
+use rusqlite::{Connection, Transaction, TransactionBehavior, params};
 use shared::gate::GateScore;
+
+use crate::database::open_to_read;
 
 /// Name of the file in the folder of a run.
 const LADDER_FILE: &str = "ladder.db";
@@ -174,18 +176,8 @@ impl LadderStore {
     }
 
     fn open_existing(file: &Path) -> Result<Self, LadderError> {
-        let open = |flags: OpenFlags, query: &str| {
-            let uri = format!("file:{}{query}", percent_encoded(file));
-            let connection = Connection::open_with_flags(uri, flags | OpenFlags::SQLITE_OPEN_URI)?;
-            connection.busy_timeout(BUSY_WAIT)?;
-            // Opening reads nothing yet.
-            connection.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))?;
-            Ok(Self { connection, file: file.to_owned() })
-        };
-        // A database with a write-ahead log wants to write beside itself. Where nobody can, nobody changes it either.
-        let opened = open(OpenFlags::SQLITE_OPEN_READ_ONLY, "")
-            .or_else(|error| open(OpenFlags::SQLITE_OPEN_READ_ONLY, "?immutable=1").map_err(|_| error));
-        opened.map_err(|source| LadderError::Database { file: file.to_owned(), action: "open it to read", source })
+        let failed = |source| LadderError::Database { file: file.to_owned(), action: "open it to read", source };
+        Ok(Self { connection: open_to_read(file).map_err(failed)?, file: file.to_owned() })
     }
 
     /// Opens the learner's database if earlier versions kept matches there.
@@ -266,14 +258,6 @@ fn insert(transaction: &Transaction<'_>, row: &Row) -> rusqlite::Result<()> {
         ],
     )?;
     Ok(())
-}
-
-/// Returns a path as it stands in a URI.
-fn percent_encoded(file: &Path) -> String {
-    let bytes = file.as_os_str().as_encoded_bytes();
-    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/-_.~".contains(&byte);
-    let encoded = |byte: &u8| if is_plain(*byte) { char::from(*byte).to_string() } else { format!("%{byte:02X}") };
-    bytes.iter().map(encoded).collect()
 }
 
 /// Returns the match with its players in the order of their names: who was named first makes no other match.

@@ -14,9 +14,10 @@ use runtime::exit::UsageError;
 use runtime::{logging, shutdown};
 use tracing::{info, warn};
 
-use options::{ChosenGame, PlayOptions};
+use options::PlayOptions;
 
 pub use ladder::{LadderOptions, run as run_ladder};
+pub use options::{ChosenGame, games_at_once};
 
 /// Plays a match between any two players, in pairs of games from one random opening with colours swapped.
 ///

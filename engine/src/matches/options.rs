@@ -9,6 +9,7 @@ use arena::matches::{MatchGame, MatchSettings};
 use arena::players::NetworkSettings;
 use arena::players::{EngineBounds, EngineLimit, PlayerDefaults, PlayerSpec, read_exploration};
 use runtime::exit::UsageError;
+use shared::catalog::GameSpec;
 use shared::game::dama::{Dama, DamaRules};
 use shared::game::hive::{GameType, Hive, HiveRules};
 
@@ -75,6 +76,14 @@ pub struct PlayOptions {
     pub(super) log: String,
 }
 
+/// Returns how many games of these players are played at once: as many as the user wants, 32, or one for each core if an
+/// outside engine is among them.
+pub fn games_at_once(wanted: Option<u32>, players: &[PlayerSpec]) -> usize {
+    let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    let usual = if players.iter().any(PlayerSpec::is_engine) { cores } else { GAMES_AT_ONCE };
+    wanted.map_or(usual, |count| count as usize)
+}
+
 /// The game of a match, by its rules.
 #[derive(Debug, Clone, Copy)]
 pub enum ChosenGame {
@@ -85,6 +94,15 @@ pub enum ChosenGame {
 }
 
 impl ChosenGame {
+    /// Returns the game that a run plays, with another ply limit; `None` if there are no matches of it.
+    pub const fn of(spec: &GameSpec, ply_limit: u32) -> Option<Self> {
+        match *spec {
+            GameSpec::Hive { rules, .. } => Some(Self::Hive(Hive::new(HiveRules { ply_limit, ..rules }))),
+            GameSpec::Dama { .. } => Some(Self::Dama(Dama::new(DamaRules { ply_limit }))),
+            GameSpec::TicTacToe {} => None,
+        }
+    }
+
     /// Returns the name under which results of this kind of game are kept.
     pub fn type_name(&self) -> String {
         match self {
@@ -134,11 +152,8 @@ impl PlayOptions {
 
     /// Returns how the games of these players are played.
     pub(super) fn match_settings(&self, players: &[PlayerSpec; 2]) -> MatchSettings {
-        let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-        let at_once = if players.iter().any(PlayerSpec::is_engine) { cores } else { GAMES_AT_ONCE };
-        let at_once = self.games_at_once.map_or(at_once, |count| count as usize);
         MatchSettings {
-            games_at_once: at_once.min(self.games as usize),
+            games_at_once: games_at_once(self.games_at_once, players).min(self.games as usize),
             engine_bounds: EngineBounds { answer_wait_max: self.answer_wait_max, time_margin: self.time_margin },
             #[cfg(feature = "network")]
             networks: NetworkSettings { device: self.device, thread_count: self.network_threads.into() },

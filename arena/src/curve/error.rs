@@ -1,0 +1,50 @@
+//! Why there is no curve.
+
+use std::path::PathBuf;
+
+use crate::matches::MatchError;
+
+/// Why there is no curve.
+#[derive(Debug, thiserror::Error)]
+pub enum CurveError {
+    /// The folder holds no run.
+    #[error("{}: there is no run, since there is no alveare.db", .0.display())]
+    NoRun(PathBuf),
+    /// The run has no network yet.
+    #[error("{}: the run has no network yet", .0.display())]
+    NoNetwork(PathBuf),
+    /// The database says something that this program does not understand.
+    #[error("{}: {what}", file.display())]
+    Damaged {
+        /// The database.
+        file: PathBuf,
+        /// What is wrong with it.
+        what: String,
+    },
+    /// The file of the curve was written by a later version of this program.
+    #[error("{}: written by a later version of this program", .0.display())]
+    Later(PathBuf),
+    /// The database failed.
+    #[error("{}: cannot {action}", file.display())]
+    Database {
+        /// The file.
+        file: PathBuf,
+        /// What was tried.
+        action: &'static str,
+        /// The cause.
+        #[source]
+        source: rusqlite::Error,
+    },
+    /// A match cannot be played.
+    #[error(transparent)]
+    Match(#[from] MatchError),
+    /// The user stopped it.
+    #[error("stopped with {missing} games still to play; those played are kept, and the same command plays the rest")]
+    Stopped {
+        /// Games that are missing.
+        missing: usize,
+    },
+    /// The picture cannot be drawn.
+    #[error("draw the curve: {0}")]
+    Plot(String),
+}
