@@ -12,7 +12,7 @@ use learner::store::{Change, FinishedGame, GameKind, NewGame, RunRow, Store, Sto
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 use rayon::prelude::*;
-use samples::buffer::{SampleBuffer, SharedReplay};
+use samples::buffer::{SampleBuffer, SampledGame, SharedReplay};
 use samples::sampler::BatchSampler;
 use shared::catalog::{GameSpec, GameVisitor};
 use shared::encoding::{Encoding, TrainingBatch};
@@ -91,7 +91,7 @@ impl GameVisitor for Sampling<'_, '_> {
     fn visit<E: Encoding>(self, encoding: E) {
         let games = random_games(&encoding, 100);
         let replay = SharedReplay::new(buffer_of(&encoding, &games));
-        let window = replay.fix_window(u64::MAX);
+        let window = replay.fix_window(u64::MAX, u64::MAX);
         let mut sampler = BatchSampler::new(encoding);
         let mut batch = TrainingBatch::default();
         let mut seed = 0;
@@ -170,7 +170,9 @@ fn random_game<E: Encoding>(encoding: &E, seed: u64) -> GameRecord {
 fn buffer_of<E: Encoding>(encoding: &E, games: &[GameRecord]) -> SampleBuffer {
     let mut buffer = SampleBuffer::new(500_000);
     for (finish_number, game) in (1..).zip(games) {
-        buffer.push_game(finish_number, &replay(encoding, game).expect("random play is legal").samples);
+        let replayed = replay(encoding, game).expect("random play is legal");
+        let game = SampledGame { samples: &replayed.samples, is_cut_off: replayed.is_cut_off };
+        buffer.push_game(finish_number, game);
     }
     buffer
 }

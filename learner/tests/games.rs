@@ -327,7 +327,7 @@ fn sampling_after_a_restart_is_sampling_as_if_there_was_none() {
         }
         planes
     };
-    let window = learner.replay.fix_window(3);
+    let window = learner.replay.fix_window(3, u64::MAX);
     assert_eq!(window.len(), 20);
     let before = batches(&learner, window);
     for _ in 0..2 {
@@ -339,7 +339,7 @@ fn sampling_after_a_restart_is_sampling_as_if_there_was_none() {
     let (buffer, report) = rebuild(&encoding(), &learner.store, SampleBuffer::new(20), 3).expect("rebuilt");
     assert_eq!(report.game_count, 6);
     let learner = TicTacToeLearner { replay: samples::buffer::SharedReplay::new(buffer).into(), ..learner };
-    let window = learner.replay.fix_window(3);
+    let window = learner.replay.fix_window(3, u64::MAX);
     assert_eq!(window.len(), 20);
     assert_eq!(batches(&learner, window), before);
 }

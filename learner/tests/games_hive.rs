@@ -76,7 +76,7 @@ fn games_of_hive_are_learned_from_and_are_there_after_a_restart() {
     assert_eq!(learner.registry.progress().finished_self_play_count, 4);
     let sample = |replay: &samples::buffer::SharedReplay| {
         let mut batch = TrainingBatch::default();
-        let window = replay.fix_window(u64::MAX);
+        let window = replay.fix_window(u64::MAX, u64::MAX);
         let mut sampler = BatchSampler::new(encoding("Base+MLP"));
         sampler.sample(replay, window, 64, seed_of_step(1, 9), &mut batch).expect("a batch");
         assert_eq!(batch.input.len(), 64);

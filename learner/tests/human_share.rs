@@ -35,21 +35,30 @@ fn human_games() -> PathBuf {
 }
 
 fn system(share: f64) -> System {
-    System::new(&[
+    system_with(share, &[])
+}
+
+fn system_with(share: f64, settings: &[&str]) -> System {
+    let (frame, steps) = (format!("game.frame={FRAME}"), format!("training.steps_per_iteration={STEPS}"));
+    let games = format!("self_play.games_per_iteration={GAME_COUNT}");
+    let (share, human_games) =
+        (format!("replay.human_share={share}"), format!("replay.human_games=[{:?}]", human_games()));
+    let usual: [&str; 13] = [
         "game.name=hive",
         "game.ply_limit=12",
-        &format!("game.frame={FRAME}"),
+        &frame,
         "run.pipeline=lockstep",
         "network.blocks=1",
         "network.filters=8",
-        &format!("training.steps_per_iteration={STEPS}"),
+        &steps,
         "training.batch_size=24",
         "training.checkpoint_steps=3",
         "replay.position_count_min=1",
-        &format!("self_play.games_per_iteration={GAME_COUNT}"),
-        &format!("replay.human_share={share}"),
-        &format!("replay.human_games=[{:?}]", human_games()),
-    ])
+        &games,
+        &share,
+        &human_games,
+    ];
+    System::new(&[&usual[..], settings].concat())
 }
 
 #[test]
@@ -58,6 +67,22 @@ fn a_share_of_human_games_does_not_change_what_a_kill_costs() {
     assert_eq!(candidate_sha256(0.5, &[3, 9]), straight, "killed twice");
     assert_ne!(candidate_sha256(0.0, &[]), straight, "human games are learned from");
     assert_ne!(candidate_sha256(1.0, &[]), straight, "and more of them");
+}
+
+#[test]
+fn networks_are_measured_on_the_human_games_that_a_pretraining_holds_out() {
+    let settings = ["replay.held_out_share=0.1", "pretrain.held_out_share=0.5", "replay.held_out_positions_max=70"];
+    for share in [0.0, 0.5] {
+        let mut system = system_with(share, &settings);
+        play_games(&system.run_dir());
+        let look = system.train_with_kills(&[]);
+        let number = |name: &str| {
+            let sql = format!("SELECT value FROM metrics WHERE name = 'held_out_human_{name}'");
+            look.rows(&sql, |row| row.get::<_, f64>(0))
+        };
+        assert_eq!((number("position_count"), number("position_count_best")), (vec![70.0], vec![70.0]));
+        assert!(number("value_error")[0] > 0.0 && number("value_error") != number("value_error_best"));
+    }
 }
 
 fn candidate_sha256(share: f64, kills: &[i64]) -> String {

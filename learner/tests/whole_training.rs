@@ -17,27 +17,37 @@ const GAME_COUNT: u32 = 60;
 
 #[test]
 fn a_hundred_steps_at_a_stretch_equal_fifty_a_kill_and_fifty() {
-    let straight = candidate_sha256(50, 0.0, &[]);
-    assert_eq!(candidate_sha256(50, 0.0, &[50]), straight, "killed at its checkpoint");
+    let straight = candidate_sha256(50, &[], &[]);
+    assert_eq!(candidate_sha256(50, &[], &[50]), straight, "killed at its checkpoint");
     // Killed between checkpoints, steps are done again from the last one.
-    assert_eq!(candidate_sha256(20, 0.0, &[20, 60]), straight, "killed twice between checkpoints");
-    let clipped = candidate_sha256(50, 0.1, &[]);
+    assert_eq!(candidate_sha256(20, &[], &[20, 60]), straight, "killed twice between checkpoints");
+    let clip = ["training.gradient_clip_norm=0.1"];
+    let clipped = candidate_sha256(50, &clip, &[]);
     assert_ne!(clipped, straight, "gradients are longer than that");
-    assert_eq!(candidate_sha256(50, 0.1, &[50]), clipped, "killed with clipped gradients");
+    assert_eq!(candidate_sha256(50, &clip, &[50]), clipped, "killed with clipped gradients");
 }
 
-/// Trains a hundred steps on the same games, gradients clipped to `clip_norm` unless it is 0, with a kill once each of `kills` is checkpointed, and returns the
-/// SHA-256 of the candidate.
-fn candidate_sha256(checkpoint_steps: u32, clip_norm: f64, kills: &[i64]) -> String {
+#[test]
+fn averaged_candidates_are_the_same_after_a_kill() {
+    let average = ["training.weight_average_decay=0.9"];
+    let straight = candidate_sha256(50, &average, &[]);
+    assert_eq!(candidate_sha256(20, &average, &[20, 60]), straight, "killed twice between checkpoints");
+    assert_ne!(candidate_sha256(50, &[], &[]), straight, "an average");
+}
+
+/// Trains a hundred steps on the same games, with a kill once each of `kills` is checkpointed, and returns the SHA-256 of
+/// the candidate. `settings` say what is not as usual.
+fn candidate_sha256(checkpoint_steps: u32, settings: &[&str], kills: &[i64]) -> String {
     let checkpoint_steps = format!("training.checkpoint_steps={checkpoint_steps}");
-    let mut system = System::new(&[
+    let games = format!("self_play.games_per_iteration={GAME_COUNT}");
+    let usual: [&str; 5] = [
         "run.pipeline=lockstep",
         "training.steps_per_iteration=100",
         "training.batch_size=512",
         &checkpoint_steps,
-        &format!("training.gradient_clip_norm={clip_norm:?}"),
-        &format!("self_play.games_per_iteration={GAME_COUNT}"),
-    ]);
+        &games,
+    ];
+    let mut system = System::new(&[&usual[..], settings].concat());
     play_games(&system);
     let look = system.train_with_kills(kills);
     let steps =

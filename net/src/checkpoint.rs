@@ -1,4 +1,5 @@
-//! Stopping and going on: a file with weights, running statistics, velocity and step.
+//! Stopping and going on: a file with weights, running statistics, velocity, step, and the average of the weights if
+//! there is one.
 //!
 //! What the trainer's caller wants back, such as the state of its random numbers, is kept with it as text. On a
 //! processor, with the same number of threads, training goes on bit for bit as if it had not stopped.
@@ -10,6 +11,7 @@ use crate::file::NetworkFile;
 use crate::file_writer::{self, Numbers, Vector};
 use crate::header::Header;
 use crate::trainer::{Trainer, TrainingSettings};
+use crate::weight_average::WeightAverage;
 use crate::{Device, NetError, Network, NetworkSpec};
 
 /// Names of the velocities are those of the weights with this before them.
@@ -30,13 +32,18 @@ impl Trainer {
     /// # Errors
     /// [`NetError::Torch`] if the weights cannot be fetched from the device.
     pub fn checkpoint_bytes(&self, extra: &BTreeMap<String, String>) -> Result<Vec<u8>, NetError> {
-        let header = Header::checkpoint(&self.network.spec, self.training_step, extra.clone());
+        let mut header = Header::checkpoint(&self.network.spec, self.training_step, extra.clone());
         let mut vectors = self.network.vectors("")?;
         vectors.push(Vector::new(MOMENTUM, &self.network.layout.weights, &self.momentum)?);
+        if let Some(average) = &self.average {
+            header.average_step_count = Some(average.step_count());
+            vectors.extend(average.vectors(&self.network)?);
+        }
         file_writer::encode(&header, &vectors, Numbers::Single)
     }
 
-    /// Goes on from the checkpoint in `path`. Returns the trainer and what `extra` was.
+    /// Goes on from the checkpoint in `path`; an average of weights that `settings` want and the checkpoint does not hold
+    /// begins with its weights. Returns the trainer and what `extra` was.
     ///
     /// # Errors
     /// [`NetError::Io`], [`NetError::Corrupt`] (a file without velocity among them), [`NetError::OtherGame`], or
@@ -55,6 +62,7 @@ impl Trainer {
         };
         let momentum = contents.vector(MOMENTUM, &network.layout.weights, device.0)?;
         let extra = contents.header().extra.clone();
-        Ok((Self::resumed(network, momentum, settings, training_step)?, extra))
+        let average = WeightAverage::read(&contents, &network)?;
+        Ok((Self::resumed(network, momentum, average, settings, training_step)?, extra))
     }
 }

@@ -30,6 +30,9 @@ pub(crate) struct Header {
     shape: NetworkShape,
     /// Steps trained so far; `None` in a file without momentum.
     pub training_step: Option<u64>,
+    /// Steps in the average of the weights, of a checkpoint that holds one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub average_step_count: Option<u64>,
     pub extra: BTreeMap<String, String>,
     /// Of all tensors, hexadecimal: [`crate::file`] computes it.
     pub sha256: String,
@@ -42,6 +45,7 @@ impl Header {
             game: Some(spec.game.clone()),
             shape: spec.shape,
             training_step: None,
+            average_step_count: None,
             extra: BTreeMap::new(),
             sha256: String::new(),
         }

@@ -27,6 +27,7 @@ mod schedule;
 mod settings;
 mod spec;
 mod trainer;
+mod weight_average;
 
 pub use arithmetic::Arithmetic;
 pub use device::{Device, DeviceChoice, open_device, set_threads, threads};
@@ -37,7 +38,7 @@ pub use inference::InferenceNetwork;
 pub use network::Network;
 pub use output::NetworkOutput;
 pub use precision::{Precision, TrainingPrecision};
-pub use schedule::cosine_learning_rate;
+pub use schedule::{cosine_learning_rate, cosine_learning_rate_at};
 pub use settings::{Architecture, NetworkSettings, NetworkShape, PolicyHead, Trunk};
 pub use spec::NetworkSpec;
 pub use trainer::{StepLosses, Trainer, TrainingSettings};

@@ -4,6 +4,8 @@
 //! g' = g + weight_decay x w;  v = momentum x v + g';  w = w - learning_rate x v. That is `torch.optim.SGD`, each head
 //! being a parameter group of its own.
 
+use std::ops::Bound::Excluded;
+
 use serde::{Deserialize, Serialize};
 use shared::encoding::TrainingBatch;
 use shared::setting::{SettingError, check_range, check_that};
@@ -12,6 +14,7 @@ use tch::{Kind, Reduction, Tensor};
 use crate::grid::Grid;
 use crate::model::{Model, NormConvolution, upload};
 use crate::moves::{MoveIndex, check_input};
+use crate::weight_average::WeightAverage;
 use crate::{NetError, Network, Precision};
 
 /// Logit of what is no legal move: e to this power is 0 in f32, and times a target of 0 it is 0 and not NaN.
@@ -31,6 +34,8 @@ pub struct TrainingSettings {
     pub value_loss_weight: f64,
     /// The numbers in which a step multiplies. Weights, statistics, losses and velocity are 32 bits always.
     pub precision: Precision,
+    /// Share of the average of the weights that a step keeps, above 0 and below 1; `None`: there is no average.
+    pub weight_average_decay: Option<f64>,
     /// Times the learning rate that the weights of the policy head alone are changed with, at least 0.
     pub policy_rate_scale: f64,
     /// Times the learning rate that the weights of the value head alone are changed with, at least 0.
@@ -45,6 +50,7 @@ impl Default for TrainingSettings {
             gradient_clip_norm: None,
             value_loss_weight: 1.0,
             precision: Precision::Float32,
+            weight_average_decay: None,
             policy_rate_scale: 1.0,
             value_rate_scale: 1.0,
         }
@@ -62,6 +68,9 @@ impl TrainingSettings {
         check_range("value_loss_weight", self.value_loss_weight, 0.0..=1e6)?;
         check_range("policy_rate_scale", self.policy_rate_scale, 0.0..=1e6)?;
         check_range("value_rate_scale", self.value_rate_scale, 0.0..=1e6)?;
+        if let Some(decay) = self.weight_average_decay {
+            check_range("weight_average_decay", decay, (Excluded(0.0), Excluded(1.0)))?;
+        }
         let norm = self.gradient_clip_norm.unwrap_or(1.0);
         check_that("gradient_clip_norm", norm > 0.0 && norm.is_finite(), || format!("{norm} is not above 0"))
     }
@@ -88,6 +97,7 @@ pub struct Trainer {
     pub(crate) momentum: Tensor,
     pub(crate) settings: TrainingSettings,
     pub(crate) training_step: u64,
+    pub(crate) average: Option<WeightAverage>,
     model: Model<NormConvolution>,
     parameters: Vec<Tensor>,
     /// Times the learning rate of each weight, f32 flat; `None` where it is 1 for all.
@@ -111,19 +121,25 @@ impl Trainer {
     /// [`NetError::Settings`], or [`NetError::Torch`] if memory does not suffice.
     pub fn new(network: Network, settings: TrainingSettings) -> Result<Self, NetError> {
         let momentum = network.weights.f_zeros_like()?;
-        Self::resumed(network, momentum, settings, 0)
+        Self::resumed(network, momentum, None, settings, 0)
     }
 
     pub(crate) fn resumed(
         network: Network,
         momentum: Tensor,
+        average: Option<WeightAverage>,
         settings: TrainingSettings,
         training_step: u64,
     ) -> Result<Self, NetError> {
         settings.check()?;
+        let average = match (settings.weight_average_decay, average) {
+            (None, _) => None,
+            (Some(_), None) => Some(WeightAverage::start(&network)?),
+            (Some(_), average) => average,
+        };
         let (model, parameters) = network.model(true)?;
         let rate_scales = rate_scales(&network, &settings)?;
-        Ok(Self { network, momentum, settings, training_step, model, parameters, rate_scales })
+        Ok(Self { network, momentum, settings, training_step, average, model, parameters, rate_scales })
     }
 
     /// Learns from `batch` once.
@@ -151,6 +167,9 @@ impl Trainer {
         }
         self.descend(gradient, losses.gradient_norm, learning_rate)?;
         self.training_step += 1;
+        if let (Some(average), Some(decay)) = (&mut self.average, self.settings.weight_average_decay) {
+            average.add(&self.network, decay)?;
+        }
         Ok(losses)
     }
 
@@ -158,6 +177,17 @@ impl Trainer {
     #[must_use]
     pub fn network(&self) -> &Network {
         &self.network
+    }
+
+    /// Returns the network to play with: the average of the weights if there is one, else a copy of the network.
+    ///
+    /// # Errors
+    /// [`NetError::Torch`] if memory does not suffice.
+    pub fn candidate(&self) -> Result<Network, NetError> {
+        match &self.average {
+            Some(average) => average.network(&self.network),
+            None => self.network.copy_to(self.network.device),
+        }
     }
 
     /// Returns the number of steps done, those before a checkpoint included.

@@ -116,7 +116,8 @@ impl<E: Encoding> BatchSampler<E> {
         }
         let mut rng = Pcg64::seed_from_u64(seed);
         let symmetry_count = self.encoding.symmetry_count();
-        let buffer = replay.lock();
+        let sets = replay.lock();
+        let buffer = &sets.learned;
         // A window that was outgrown has lost its oldest positions; any other is whole.
         let first = window.start.max(buffer.first_number()).min(window.end - 1);
         while self.drawn.len() < batch_size {

@@ -4,10 +4,10 @@
 //! seed alone, whatever other games there are; equal games have equal keys, so they are on the same side.
 
 use sha2::{Digest, Sha256};
-use shared::record::{Sample, ValueTarget};
+use shared::record::ValueTargetRule;
 use shared::seed::mix_seed;
 
-use crate::buffer::SampleBuffer;
+use crate::buffer::{SampleBuffer, SampledGame};
 
 /// How games are split in two.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -44,7 +44,7 @@ pub struct SampleSets {
 impl SampleSets {
     /// Makes empty sets; the samples to learn from get their value targets by this rule.
     #[must_use]
-    pub fn new(value_target: ValueTarget) -> Self {
+    pub fn new(value_target: ValueTargetRule) -> Self {
         Self {
             training: SampleBuffer::new(u64::MAX).with_value_target(value_target),
             held_out: SampleBuffer::new(u64::MAX),
@@ -55,16 +55,16 @@ impl SampleSets {
     }
 
     /// Appends a game.
-    pub fn push_game(&mut self, is_held_out: bool, samples: &[Sample]) {
+    pub fn push_game(&mut self, is_held_out: bool, game: SampledGame<'_>) {
         let (set, game_count) = if is_held_out {
             (&mut self.held_out, &mut self.held_out_games)
         } else {
             (&mut self.training, &mut self.training_games)
         };
         *game_count += 1;
-        set.push_game(*game_count, samples);
+        set.push_game(*game_count, game);
         self.hash.update([u8::from(is_held_out)]);
-        for sample in samples {
+        for sample in game.samples {
             self.hash.update(&sample.packed);
             self.hash.update(sample.policy_target.to_bytes());
             self.hash.update(sample.outcome_value.to_le_bytes());

@@ -7,6 +7,7 @@ use learner::config::LearnerConfig;
 use learner::start_network::network_of;
 use learner::supervised::{SupervisedTraining, TrainingFolder, TrainingPlan, TrainingSource};
 use rayon::prelude::*;
+use samples::buffer::SampledGame;
 use samples::dataset::{DataSet, identity_of};
 use samples::split::{SampleSets, Split};
 use shared::catalog::GameVisitor;
@@ -83,7 +84,8 @@ fn read_sets<E: Encoding>(encoding: &E, config: &LearnerConfig, data: Vec<DataSe
             let keys: Vec<u64> = games.par_iter().map(|game| identity_of(encoding, &game.samples)).collect();
             for (game, key) in games.iter().zip(keys) {
                 unsearched_count += game.samples.iter().filter(|sample| sample.search_value.is_none()).count();
-                sets.push_game(split.is_held_out(key), &game.samples);
+                let sampled = SampledGame { samples: &game.samples, is_cut_off: game.is_cut_off };
+                sets.push_game(split.is_held_out(key), sampled);
             }
         }
         if let Some(loss) = data.loss() {
@@ -92,7 +94,8 @@ fn read_sets<E: Encoding>(encoding: &E, config: &LearnerConfig, data: Vec<DataSe
     }
     anyhow::ensure!(
         unsearched_count == 0 || !rule.needs_search(),
-        "training.value_target: {unsearched_count} positions have no search value; set it to outcome"
+        "training.value_target: {unsearched_count} positions have no search value; set it to outcome, and \
+         training.cut_off_target to draw"
     );
     Ok(sets)
 }

@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use shared::catalog::GameSpec;
 use shared::setting::{SettingError, check_that};
 
-pub use learning::{LearningRates, ReplayConfig, TrainingConfig, ValueTargetKind};
+pub use learning::{CutOffTargetKind, LearningRates, ReplayConfig, TrainingConfig, ValueTargetKind};
 pub use parts::{JoinTerms, PipelineSettings, TrainerSettings};
 pub use play::{AlarmConfig, GateConfig, SelfPlayConfig};
 pub use serving::{InferenceConfig, PipelineMode, RunConfig, ServerConfig};
@@ -138,7 +138,7 @@ mod tests {
     #[test]
     fn an_impossible_value_is_named_by_its_full_key() {
         type Change = fn(&mut LearnerConfig);
-        let changes: [(&str, Change); 21] = [
+        let changes: &[(&str, Change)] = &[
             ("game.frame", |config| config.game = GameSpec::Hive { rules: Default::default(), frame: 99 }),
             ("self_play.search.exploration", |config| config.self_play.search.exploration = -1.0),
             ("gate.search.leaves_per_game", |config| config.gate.search.leaves_per_game = 0),
@@ -150,6 +150,13 @@ mod tests {
             ("network.filters", |config| config.network.filters = 0),
             ("gate.opening_plies", |config| config.gate.opening_plies = 1000),
             ("training.batch_size", |config| config.training.batch_size = 1 << 20),
+            ("training.uses_per_position", |config| config.training.uses_per_position = -1.0),
+            ("training.cut_off_horizon", |config| config.training.cut_off_horizon = 1001),
+            ("training.weight_average_decay", |config| config.training.weight_average_decay = 1.0),
+            ("replay.window_start", |config| config.replay.window_start = u32::MAX),
+            ("replay.window_exponent", |config| config.replay.window_exponent = 0.0),
+            ("replay.held_out_share", |config| config.replay.held_out_share = 0.6),
+            ("alarms.value_error_rise_max", |config| config.alarms.value_error_rise_max = -0.1),
             ("training.momentum", |config| config.training.momentum = 1.0),
             ("training.gradient_clip_norm", |config| config.training.gradient_clip_norm = -1.0),
             ("training.weight_decay", |config| config.training.weight_decay = 1.0),
@@ -161,11 +168,42 @@ mod tests {
             ("self_play.endgame_share", |config| config.self_play.endgame_share = 0.5),
             ("server.lease", |config| config.server.lease = Duration::MAX),
         ];
-        for (key, change) in changes {
+        for &(key, change) in changes {
             let mut config = LearnerConfig::default();
             change(&mut config);
             assert_eq!(LearnerSettings::try_from(config).expect_err(key).key, key);
         }
+    }
+
+    #[test]
+    fn steps_follow_from_new_positions_if_that_is_asked_for() {
+        let mut training = LearnerConfig::default().training;
+        (training.steps_per_iteration, training.batch_size) = (100, 128);
+        assert_eq!([0, 5000].map(|positions| training.step_count(positions)), [100, 100]);
+        training.uses_per_position = 4.0;
+        // 5000 x 4 / 128 = 156.25
+        assert_eq!([0, 1, 5000].map(|positions| training.step_count(positions)), [1, 1, 156]);
+        training.uses_per_position = 0.5;
+        assert_eq!(training.step_count(5000), 20);
+    }
+
+    #[test]
+    fn the_window_grows_along_a_power_law_if_that_is_asked_for() {
+        let mut replay = LearnerConfig::default().replay;
+        replay.position_count_max = 5_000_000;
+        assert_eq!(replay.window_position_count(77), 5_000_000, "all that is kept");
+        (replay.window_start, replay.window_exponent, replay.window_slope) = (250_000, 0.75, 0.4);
+        let close = |replay: &ReplayConfig, positions, window: u64| {
+            let found = replay.window_position_count(positions);
+            assert!(found.abs_diff(window) <= 1, "{positions}: {found}, expected {window}");
+        };
+        assert!(replay.window_position_count(250_000) >= 250_000, "all there is");
+        close(&replay, 250_001, 250_000);
+        // 250,000 (1 + 0.4 (4 ^ 0.75 - 1) / 0.75) = 250,000 x 1.975_1.
+        close(&replay, 1_000_000, 493_790);
+        replay.window_exponent = 1.0;
+        close(&replay, 1_000_000, 550_000);
+        close(&replay, 1_000_000_000, 5_000_000);
     }
 
     #[test]

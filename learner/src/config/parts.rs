@@ -21,14 +21,10 @@ pub struct PipelineSettings {
     pub gate: GateConfig,
     /// When to warn.
     pub alarms: AlarmConfig,
-    /// Training steps of an iteration.
-    pub steps_per_iteration: u32,
-    /// Samples of a training step.
-    pub batch_size: u32,
-    /// Positions below which no training starts.
-    pub position_count_min: u32,
-    /// Positions kept to learn from.
-    pub position_count_max: u32,
+    /// How the network learns: how many steps an iteration has.
+    pub training: TrainingConfig,
+    /// What it learns from: when there is enough of it, and when too much.
+    pub replay: ReplayConfig,
 }
 
 /// What the training thread goes by.
@@ -65,10 +61,8 @@ impl LearnerSettings {
             self_play: self.self_play.clone(),
             gate: self.gate.clone(),
             alarms: self.alarms,
-            steps_per_iteration: self.training.steps_per_iteration,
-            batch_size: self.training.batch_size,
-            position_count_min: self.replay.position_count_min,
-            position_count_max: self.replay.position_count_max,
+            training: self.training.clone(),
+            replay: self.replay.clone(),
         }
     }
 

@@ -115,12 +115,15 @@ pub struct AlarmConfig {
     pub cut_off_share_max: f64,
     /// Share of games of an iteration whose first six plies no other game has, 0..=1.
     pub distinct_opening_share_min: f64,
+    /// Rise of the mean squared value error on held-out games from the best network to the candidate, 0..=4.
+    pub value_error_rise_max: f64,
 }
 
 impl AlarmConfig {
     pub(super) fn check(&self) -> Result<(), SettingError> {
         check_range("draw_share_max", self.draw_share_max, 0.0..=1.0)?;
         check_range("cut_off_share_max", self.cut_off_share_max, 0.0..=1.0)?;
-        check_range("distinct_opening_share_min", self.distinct_opening_share_min, 0.0..=1.0)
+        check_range("distinct_opening_share_min", self.distinct_opening_share_min, 0.0..=1.0)?;
+        check_range("value_error_rise_max", self.value_error_rise_max, 0.0..=4.0)
     }
 }

@@ -5,7 +5,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use runtime::summed_log::SummedLog;
-use samples::buffer::SharedReplay;
+use samples::buffer::{SampledGame, SharedReplay};
 use shared::encoding::Encoding;
 use shared::ids::{GameId, NetworkId};
 use shared::record::Sample;
@@ -152,6 +152,10 @@ pub(super) struct Delivery {
     /// `None` while the write is under way, then whether it succeeded.
     pub is_stored: Option<bool>,
     pub samples: Vec<Sample>,
+    /// Hash of its start and moves: by it the game is held out or learned from.
+    pub moves_hash: u64,
+    /// Whether it ended at the ply limit.
+    pub is_cut_off: bool,
 }
 
 impl<E: Encoding> Inner<E> {
@@ -271,7 +275,8 @@ impl<E: Encoding> GameRegistry<E> {
             inner.progress.last_finish_number = delivery.finish_number;
             match delivery.kind {
                 GameKind::SelfPlay => {
-                    self.replay.push_game(delivery.finish_number, &delivery.samples);
+                    let game = SampledGame { samples: &delivery.samples, is_cut_off: delivery.is_cut_off };
+                    self.replay.push_game(delivery.finish_number, delivery.moves_hash, game);
                     inner.progress.finished_self_play_count += 1;
                 }
                 GameKind::Gate => inner.progress.finished_gate_count += 1,

@@ -201,6 +201,8 @@ impl<E: Encoding> GameRegistry<E> {
                     kind: game.game.kind,
                     is_stored: None,
                     samples: replayed.samples,
+                    moves_hash: finished.moves_hash,
+                    is_cut_off: replayed.is_cut_off,
                 });
                 intake.changes.push(Change::FinishGame(finished.clone()));
                 Closing { game_id, finished: Some(finished), replacement: None }

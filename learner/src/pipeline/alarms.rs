@@ -1,9 +1,11 @@
-//! Warnings about what the games of an iteration were like. Hive runs have died of draws without anyone noticing.
+//! Warnings about what the games of an iteration were like, and about what was learned from them. Hive runs have died of
+//! draws without anyone noticing.
 
 use tracing::warn;
 
 use crate::config::AlarmConfig;
 use crate::store::GameStatistics;
+use crate::trainer::PredictionPair;
 
 /// Warns about each share that is out of bounds. Returns the number of warnings.
 pub(super) fn check(config: &AlarmConfig, iteration: u32, games: &GameStatistics) -> u32 {
@@ -26,13 +28,51 @@ pub(super) fn check(config: &AlarmConfig, iteration: u32, games: &GameStatistics
     count
 }
 
+/// Warns if the candidate's value errs more on held-out self-play games than that of the best network. Few positions say
+/// nothing: below `position_count_min` there is no warning. Returns the number of warnings.
+pub(super) fn check_held_out(
+    config: &AlarmConfig,
+    iteration: u32,
+    pair: &PredictionPair,
+    position_count_min: u64,
+) -> u32 {
+    let (rise, limit) = (pair.value_error_rise(), config.value_error_rise_max);
+    if pair.candidate.position_count < position_count_min || rise <= limit {
+        return 0;
+    }
+    let advice = "the candidate knows its last games by heart: lower training.uses_per_position or the learning rate, or \
+                  raise self_play.games_per_iteration";
+    warn!(iteration, alarm = "value_error", rise = format!("{rise:.3}"), limit, advice, "alarm");
+    1
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::supervised::PredictionMetrics;
+
+    const CONFIG: AlarmConfig = AlarmConfig {
+        draw_share_max: 0.5,
+        cut_off_share_max: 0.2,
+        distinct_opening_share_min: 0.5,
+        value_error_rise_max: 0.05,
+    };
+
+    #[test]
+    fn a_value_that_gets_worse_on_enough_held_out_positions_warns() {
+        let of = |value_error_sum| PredictionMetrics { position_count: 100, value_error_sum, ..Default::default() };
+        let count = |candidate, best, position_count_min| {
+            let pair = PredictionPair { candidate: of(candidate), best: of(best) };
+            check_held_out(&CONFIG, 1, &pair, position_count_min)
+        };
+        assert_eq!(count(66.0, 60.0, 100), 1, "0.66 after 0.60");
+        assert_eq!(count(64.0, 60.0, 100), 0, "within the limit");
+        assert_eq!(count(50.0, 60.0, 100), 0, "better");
+        assert_eq!(count(66.0, 60.0, 101), 0, "too few positions");
+    }
 
     #[test]
     fn each_share_out_of_bounds_warns() {
-        let config = AlarmConfig { draw_share_max: 0.5, cut_off_share_max: 0.2, distinct_opening_share_min: 0.5 };
         let games = |draw_count, cut_off_count, distinct_opening_count| GameStatistics {
             game_count: 10,
             draw_count,
@@ -41,8 +81,8 @@ mod tests {
             sample_count: 500,
             distinct_opening_count,
         };
-        assert_eq!(check(&config, 1, &games(5, 2, 5)), 0);
-        assert_eq!(check(&config, 1, &games(6, 2, 5)), 1);
-        assert_eq!(check(&config, 1, &games(6, 3, 4)), 3);
+        assert_eq!(check(&CONFIG, 1, &games(5, 2, 5)), 0);
+        assert_eq!(check(&CONFIG, 1, &games(6, 2, 5)), 1);
+        assert_eq!(check(&CONFIG, 1, &games(6, 3, 4)), 3);
     }
 }

@@ -11,6 +11,7 @@ mod progress_reporter;
 mod progress_snapshot;
 #[cfg(test)]
 mod tests;
+mod training;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -25,14 +26,13 @@ use tracing::{info, warn};
 use crate::best::{BestNetwork, CurrentBest};
 use crate::config::{PipelineMode, PipelineSettings};
 use crate::durable::DurableStore;
-use crate::files::RunFiles;
 use crate::games::{GameRegistry, GatePlan, GateReport, RegistryError, SelfPlayPlan};
-use crate::store::{Change, GameStatistics, IterationRow, IterationState, MetricRow, NewNetwork, StoreError};
-use crate::trainer::{Candidate, TrainerError, TrainerHandle, TrainingJob};
+use crate::store::{Change, GameStatistics, IterationRow, IterationState, MetricRow, StoreError};
+use crate::trainer::{TrainerError, TrainerHandle};
 
 pub use cost_meter::CostMeter;
 pub use events::PipelineEvents;
-use events::{TrainingEvent, Wake};
+use events::Wake;
 pub use progress_reporter::{ProgressReporter, ProgressSources};
 use progress_snapshot::PhaseProgress;
 
@@ -189,7 +189,7 @@ impl<E: Encoding> Pipeline<E> {
         loop {
             let progress = self.registry.progress();
             let games = reader.statistics(window_start, progress.last_finish_number)?;
-            let has_positions = self.replay.position_count() >= u64::from(self.settings.position_count_min);
+            let has_positions = self.replay.position_count() >= u64::from(self.settings.replay.position_count_min);
             if games.game_count >= needed && has_positions {
                 self.fix_window(iteration, progress.last_finish_number, &games)?;
                 return Ok(true);
@@ -220,71 +220,13 @@ impl<E: Encoding> Pipeline<E> {
         self.reporter.report_games(iteration.number, games);
         iteration.window_finish_number = Some(finish_number);
         (iteration.game_count, iteration.position_count) = (games.game_count, games.sample_count);
+        // Fixed before the first step: a training that is resumed makes the same steps.
+        let window_start = self.store.store().reader()?.last_window_end()?;
+        let position_count = self.learned_position_count(window_start, finish_number)?;
+        iteration.training_step_end = Some(self.step_end(iteration, position_count));
         iteration.state = IterationState::Training;
         self.write(iteration, window_metrics(iteration.training_step_start, games))
             .map_err(PipelineError::StoreIteration)
-    }
-
-    /// Trains the candidate.
-    fn train(&mut self, iteration: &mut IterationRow) -> Result<bool, PipelineError> {
-        let window_end = iteration.window_finish_number.ok_or(PipelineError::NoWindow(iteration.number))?;
-        let step_start = iteration.training_step_start;
-        let step_end = step_start + u64::from(self.settings.steps_per_iteration);
-        let last_network_id = self.store.store().reader()?.last_network_id()?;
-        let candidate_id = last_network_id.map_or(NetworkId::FIRST, NetworkId::next);
-        // No gate is decided while a candidate is in training, so a resumed training sees the same generation.
-        let generation = self.best.get().generation;
-        self.trainer.train(TrainingJob { iteration: iteration.number, window_end, step_end, candidate_id, generation });
-        loop {
-            self.pause_self_play_if_full(iteration)?;
-            self.keep_cost(iteration)?;
-            if let Some(training_step) = self.trainer.training_step() {
-                self.reporter.report(iteration.number, PhaseProgress::Training { training_step, step_start, step_end });
-            }
-            match self.events.training(&mut self.trainer) {
-                Wake::Event(TrainingEvent::Ended(Some(outcome))) => {
-                    let candidate = outcome.map_err(PipelineError::Training)?;
-                    self.add_candidate(iteration, candidate_id, &candidate)?;
-                    return Ok(true);
-                }
-                Wake::Event(TrainingEvent::Ended(None)) => return Err(PipelineError::TrainerEnded),
-                Wake::Event(TrainingEvent::GameFinished) | Wake::Tick => {}
-                Wake::Stop => return Ok(false),
-            }
-        }
-    }
-
-    /// Training keeps its window whatever comes in: when twice the capacity is held, self-play waits for it.
-    fn pause_self_play_if_full(&mut self, iteration: &IterationRow) -> Result<(), PipelineError> {
-        let is_full = self.replay.position_count() >= 2 * u64::from(self.settings.position_count_max);
-        if is_full && !self.is_self_play_paused {
-            warn!(iteration = iteration.number, "self-play waits for training: the replay buffer is full twice over");
-            self.registry.plan_self_play(None)?;
-            self.is_self_play_paused = true;
-        }
-        Ok(())
-    }
-
-    fn add_candidate(
-        &mut self,
-        iteration: &mut IterationRow,
-        network_id: NetworkId,
-        candidate: &Candidate,
-    ) -> Result<(), PipelineError> {
-        iteration.training_step_end = Some(candidate.training_step);
-        iteration.candidate_id = Some(network_id);
-        iteration.state = IterationState::Gate;
-        let file = RunFiles::network_path(network_id);
-        let (sha256, training_step) = (candidate.sha256.clone(), candidate.training_step);
-        let network = NewNetwork { network_id, file, sha256, training_step };
-        if let Some(cost) = &mut iteration.cost {
-            self.cost.charge_evaluations(cost);
-            let steps = training_step.saturating_sub(iteration.training_step_start);
-            self.cost.charge_training(cost, steps * u64::from(self.settings.batch_size));
-        }
-        self.write(iteration, vec![Change::AddNetwork(network)])?;
-        info!(iteration = iteration.number, network_id = network_id.get(), training_step, "candidate ready");
-        Ok(())
     }
 
     /// Lets the candidate play the best network, and promotes or rejects it.

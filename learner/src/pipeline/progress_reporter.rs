@@ -17,6 +17,8 @@ use crate::games::{GameRegistry, GateReport};
 use crate::inference::{InferenceCounters, InferenceCounts};
 use crate::services::RunStatus;
 use crate::store::{GameStatistics, IterationCost, IterationRow};
+use crate::supervised::percent;
+use crate::trainer::{HeldOutComparison, PredictionPair, round};
 
 /// Time between two progress lines, over which rates are measured.
 const LINE_INTERVAL: Duration = Duration::from_secs(10);
@@ -115,6 +117,24 @@ impl<E: Encoding> ProgressReporter<E> {
             games_going_on = self.sources.registry.progress().open_self_play_count,
             "self-play done"
         );
+    }
+
+    /// Reports how candidate and best network predict games that were held out.
+    pub(super) fn report_held_out(&self, iteration: u32, held_out: &HeldOutComparison) {
+        for (games, PredictionPair { candidate, best }) in held_out.pairs() {
+            info!(
+                iteration,
+                games,
+                positions = candidate.position_count,
+                policy_loss = round(candidate.policy_loss()),
+                policy_loss_best = round(best.policy_loss()),
+                value_error = round(candidate.value_error()),
+                value_error_best = round(best.value_error()),
+                right_sign = percent(candidate.sign_share()),
+                right_sign_best = percent(best.sign_share()),
+                "held-out games"
+            );
+        }
     }
 
     /// Reports how a gate was decided, which network is the best now, and what the iteration cost.

@@ -21,7 +21,8 @@ use crate::config::{LearnerConfig, LearnerSettings};
 use crate::games::{Lease, RegistryLimits};
 use crate::inference::InferenceCounters;
 use crate::services::RunStatus;
-use crate::store::{GameKind, RunRow, Store};
+use crate::store::{GameKind, NewNetwork, RunRow, Store};
+use crate::trainer::Candidate;
 
 /// Longer than any test runs.
 const NEVER: Duration = Duration::from_secs(60 * 60);
@@ -40,6 +41,11 @@ struct Running {
 
 impl Running {
     fn start(run_dir: &Path) -> Self {
+        Self::start_with(run_dir, &settings(), None)
+    }
+
+    /// Starts with an iteration that is under way already.
+    fn start_with(run_dir: &Path, settings: &LearnerSettings, under_way: Option<IterationRow>) -> Self {
         let (stop, tokio) = (CancellationToken::new(), Runtime::new().expect("tokio starts"));
         let store = Arc::new(Store::open(run_dir, &run_row()).expect("the store opens"));
         let first = NetworkId::FIRST;
@@ -49,6 +55,7 @@ impl Running {
                 .write(vec![Change::AddNetwork(network), Change::Promote { network_id: first }])
                 .expect("the first network is stored");
         }
+        store.write(under_way.map(Change::PutIteration).into_iter().collect()).expect("the iteration is stored");
         let inference = Arc::new(InferenceCounters::default());
         let replay = Arc::new(SharedReplay::new(SampleBuffer::new(1000)));
         let encoding = TicTacToeEncoding::new(TicTacToe);
@@ -62,12 +69,15 @@ impl Running {
             batch_leaf_count_max: 1,
         };
         let pipeline = Pipeline {
-            settings: settings(),
+            settings: settings.pipeline(),
             registry: Arc::clone(&registry),
             replay,
             store: DurableStore::new(Arc::clone(&store), stop.clone()),
-            trainer: TrainerHandle::fake(|job| Ok(Candidate { sha256: "c".into(), training_step: job.step_end }))
-                .expect("a thread"),
+            trainer: TrainerHandle::fake(|job| {
+                let held_out = Box::default();
+                Ok(Candidate { sha256: "c".into(), training_step: job.step_end, held_out })
+            })
+            .expect("a thread"),
             best: Arc::new(BestNetwork::new(CurrentBest { network_id: first, generation: Generation::default() })),
             events: PipelineEvents::new(tokio.handle().clone(), registry.subscribe(), stop.clone(), NEVER),
             cost: CostMeter::new(&shape(), Arc::clone(&inference)),
@@ -107,14 +117,14 @@ impl Running {
 }
 
 /// One iteration of two games and a gate of two.
-fn settings() -> PipelineSettings {
+fn settings() -> LearnerSettings {
     let mut config = LearnerConfig::default();
     config.run.iterations = 1;
     config.self_play.games_per_iteration = 2;
     config.gate.game_count = 2;
     config.gate.opening_plies = 1;
     config.replay.position_count_min = 1;
-    LearnerSettings::try_from(config).expect("possible settings").pipeline()
+    LearnerSettings::try_from(config).expect("possible settings")
 }
 
 fn shape() -> NetworkShape {
@@ -169,6 +179,46 @@ fn games_and_training_wake_the_pipeline_without_a_tick() {
     assert_eq!((last.number, last.game_count, last.candidate_id), (1, 2, NetworkId::new(2)));
 }
 
+/// As [`settings`], but each position is learned from four times in batches of seven.
+fn settings_with_uses() -> LearnerSettings {
+    let mut config = LearnerConfig::clone(&settings());
+    (config.training.uses_per_position, config.training.batch_size) = (4.0, 7);
+    LearnerSettings::try_from(config).expect("possible settings")
+}
+
+#[test]
+fn steps_follow_from_the_positions_of_an_iteration() {
+    let run_dir = tempfile::tempdir().expect("a directory");
+    let running = Running::start_with(run_dir.path(), &settings_with_uses(), None);
+    for kind in [GameKind::SelfPlay, GameKind::SelfPlay, GameKind::Gate, GameKind::Gate] {
+        running.play(kind);
+    }
+    assert_eq!(running.wait(), Ended::IterationsDone);
+    let last = running.store.reader().expect("a reader").last_iteration().expect("readable").expect("there");
+    assert_eq!((last.position_count, last.training_step_end), (14, Some(8)), "14 x 4 / 7");
+}
+
+#[test]
+fn a_training_under_way_keeps_its_steps_whatever_the_settings_say() {
+    for (fixed, expected) in [(Some(105), 105), (None, 108)] {
+        let run_dir = tempfile::tempdir().expect("a directory");
+        let under_way = IterationRow {
+            state: IterationState::Training,
+            window_finish_number: Some(0),
+            training_step_end: fixed,
+            position_count: 14,
+            ..IterationRow::new(1, 100)
+        };
+        let running = Running::start_with(run_dir.path(), &settings_with_uses(), Some(under_way));
+        for kind in [GameKind::Gate, GameKind::Gate] {
+            running.play(kind);
+        }
+        assert_eq!(running.wait(), Ended::IterationsDone);
+        let last = running.store.reader().expect("a reader").last_iteration().expect("readable").expect("there");
+        assert_eq!(last.training_step_end, Some(expected), "fixed: {fixed:?}");
+    }
+}
+
 #[test]
 fn a_stop_ends_the_wait_at_once() {
     let run_dir = tempfile::tempdir().expect("a directory");
@@ -200,7 +250,7 @@ fn a_restart_neither_loses_nor_doubles_what_an_iteration_cost() {
     }
     assert_eq!(running.wait(), Ended::IterationsDone);
     let row = iteration(&running);
-    let samples = row.training_step_end.expect("trained") * u64::from(settings().batch_size);
+    let samples = row.training_step_end.expect("trained") * u64::from(settings().training.batch_size);
     let evaluation = shape().arithmetic().evaluation_flop(1, 9);
     let cost = row.cost.expect("counted");
     assert_eq!((cost.evaluation_count, cost.training_sample_count), (127, samples));

@@ -1,4 +1,4 @@
-//! The human games of a run: which are read, and how large their share of a batch is.
+//! The human games of a run: which are read, which are held out, and how large their share of a batch is.
 
 use samples::human_games::{
     HumanGames, HumanGamesError, NotHive, ReadSettings, SetSettings, encoding_of, make_sets, read_games,
@@ -22,17 +22,27 @@ pub enum HumanShareError {
     NoDecidedGame,
 }
 
-/// Reads the decided human games that the configuration names, without those that a pretraining with the same settings
-/// holds out; `None` if it wants no share of them.
+/// The decided human games of a run.
+#[derive(Debug, Clone, Default)]
+pub struct RunHumanGames {
+    /// Those that a share of each batch comes from, if the settings want one.
+    pub learned: Option<HumanGames>,
+    /// Positions of those that a pretraining with the same settings holds out, if networks are to be measured on them.
+    pub held_out: Option<HumanGames>,
+}
+
+/// Reads the human games that the settings name and want.
 ///
 /// # Errors
 /// [`HumanShareError`].
-pub fn read_human_games(config: &LearnerConfig) -> Result<Option<HumanGames>, HumanShareError> {
-    if config.replay.human_share == 0.0 {
-        return Ok(None);
+pub fn read_human_games(config: &LearnerConfig) -> Result<RunHumanGames, HumanShareError> {
+    let replay = &config.replay;
+    let is_measured_on = replay.held_out_share > 0.0 && !replay.human_games.is_empty();
+    if replay.human_share == 0.0 && !is_measured_on {
+        return Ok(RunHumanGames::default());
     }
     let encoding = encoding_of(&config.game)?;
-    let read = read_games(&config.replay.human_games, ReadSettings::default())?;
+    let read = read_games(&replay.human_games, ReadSettings::default())?;
     let split = Split { seed: config.pretrain.seed, held_out_share: config.pretrain.held_out_share };
     let sets = make_sets(&encoding, &read.games, SetSettings { split, decided_only: true });
     let samples = sets.samples;
@@ -42,9 +52,15 @@ pub fn read_human_games(config: &LearnerConfig) -> Result<Option<HumanGames>, Hu
         left_out = read.dropped.len(),
         drawn_games = sets.left_out.drawn_games,
         held_out_games = samples.held_out_games,
-        "human games for a share of each batch"
+        "human games"
     );
-    HumanGames::new(encoding, samples.training).ok_or(HumanShareError::NoDecidedGame).map(Some)
+    let held_out = is_measured_on.then(|| samples.held_out.thinned(u64::from(replay.held_out_positions_max)));
+    let held_out = held_out.and_then(|held_out| HumanGames::new(encoding.clone(), held_out));
+    if replay.human_share == 0.0 {
+        return Ok(RunHumanGames { learned: None, held_out });
+    }
+    let learned = HumanGames::new(encoding, samples.training).ok_or(HumanShareError::NoDecidedGame)?;
+    Ok(RunHumanGames { learned: Some(learned), held_out })
 }
 
 impl ReplayConfig {

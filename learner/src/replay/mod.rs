@@ -6,5 +6,5 @@
 mod human_share;
 mod rebuild;
 
-pub use human_share::{HumanShareError, read_human_games};
+pub use human_share::{HumanShareError, RunHumanGames, read_human_games};
 pub use rebuild::{RebuildReport, rebuild};

@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 use runtime::exit::one_line;
-use samples::buffer::SampleBuffer;
+use samples::buffer::{ReplaySets, SampledGame};
 use shared::encoding::Encoding;
 use shared::game::Outcome;
 use shared::record::{ReplayError, ReplayedGame, replay};
@@ -34,33 +34,36 @@ enum RefusedGame {
     OtherOutcome { found: Option<Outcome>, stored: Option<Outcome> },
 }
 
-/// Fills `buffer`, an empty one, with the newest positions of finished self-play games up to finish number
-/// `window_end`, as many as it keeps, and with all that finished later (`u64::MAX`: simply the newest).
+/// Fills `sets`, which are empty, with the newest positions of finished self-play games up to finish number
+/// `window_end`, as many to learn from as are kept, and with all that finished later (`u64::MAX`: simply the newest).
 ///
-/// The buffer is then as if the process had never stopped; with a `window_end` its window is fixed already. A game that
-/// does not replay is quarantined.
+/// What is learned from is then as if the process had never stopped; with a `window_end` its window is fixed already. A
+/// game that does not replay is quarantined.
 ///
 /// # Errors
 /// [`StoreError`] if the database cannot be read, or a quarantine not be written.
 pub fn rebuild<E: Encoding>(
     encoding: &E,
     store: &Store,
-    mut buffer: SampleBuffer,
+    sets: impl Into<ReplaySets>,
     window_end: u64,
-) -> Result<(SampleBuffer, RebuildReport), StoreError> {
+) -> Result<(ReplaySets, RebuildReport), StoreError> {
+    let mut sets = sets.into();
     let thread_count = rayon::current_num_threads();
     let mut readers = (0..thread_count).map(|_| store.reader()).collect::<Result<Vec<_>, _>>()?;
     let mut report = RebuildReport::default();
     if window_end != u64::MAX {
         // Later games must not push out what the window holds.
-        let _ = buffer.fix_window(0);
+        sets.fix_window(0);
     }
-    let spans = store.reader()?.newest_self_play(buffer.capacity(), window_end)?;
+    let spans =
+        store.reader()?.newest_self_play(sets.capacity(), window_end, |span| !sets.is_held_out(span.moves_hash))?;
     for chunk in spans.chunks(thread_count * THREAD_GAMES) {
         for (span, game) in chunk.iter().zip(replay_chunk(encoding, &mut readers, chunk)?) {
             match game {
                 Ok(game) => {
-                    buffer.push_game(span.finish_number, &game.samples);
+                    let sampled = SampledGame { samples: &game.samples, is_cut_off: game.is_cut_off };
+                    sets.push_game(span.finish_number, span.moves_hash, sampled);
                     report.game_count += 1;
                 }
                 Err(refused) => {
@@ -73,11 +76,11 @@ pub fn rebuild<E: Encoding>(
         }
     }
     if window_end == u64::MAX {
-        buffer.release();
+        sets.release();
     } else {
-        let _ = buffer.fix_window(window_end);
+        sets.fix_window(window_end);
     }
-    Ok((buffer, report))
+    Ok((sets, report))
 }
 
 /// Reads and replays some games, each thread through a its own reader; the order stays.

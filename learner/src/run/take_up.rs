@@ -6,8 +6,8 @@ use std::time::SystemTime;
 use net::{Device, Network, NetworkSpec};
 use networks::NetworkSource;
 use runtime::exit::UsageError;
-use samples::buffer::{SampleBuffer, SharedReplay};
-use samples::human_games::HumanGames;
+use samples::buffer::{ReplaySets, SampleBuffer, SharedReplay};
+use samples::split::Split;
 use shared::encoding::Encoding;
 use tokio_util::sync::CancellationToken;
 use tracing::info;
@@ -19,7 +19,7 @@ use crate::config::LearnerConfig;
 use crate::durable::DurableStore;
 use crate::files::{RunFiles, check_sha256};
 use crate::games::{GameRegistry, GrantSettings, RegistryLimits, mix_seed};
-use crate::replay::{read_human_games, rebuild};
+use crate::replay::{RunHumanGames, read_human_games, rebuild};
 use crate::start_network::{self, StartNetworkError, network_of};
 use crate::store::{DATABASE_FILE, Reader, RunRow, Store};
 use crate::trainer::first_network;
@@ -30,7 +30,7 @@ pub(super) struct TakenUp<E: Encoding> {
     pub(super) network: NetworkSpec,
     pub(super) store: DurableStore,
     pub(super) replay: Arc<SharedReplay>,
-    pub(super) human_games: Option<HumanGames>,
+    pub(super) human_games: RunHumanGames,
     pub(super) registry: Arc<GameRegistry<E>>,
     pub(super) best: Arc<BestNetwork>,
     /// Whether generation 0 was made from a network.
@@ -146,15 +146,28 @@ fn fill_replay<E: Encoding>(
     let window_end = open.and_then(|iteration| iteration.window_finish_number).unwrap_or(u64::MAX);
     let buffer = SampleBuffer::new(u64::from(config.replay.position_count_max))
         .with_value_target(config.training.value_target_rule());
-    let (buffer, report) = rebuild(encoding, store, buffer, window_end).map_err(RunError::Rebuild)?;
+    let sets = hold_out(config, store, ReplaySets::from(buffer));
+    let (sets, report) = rebuild(encoding, store, sets, window_end).map_err(RunError::Rebuild)?;
     let elapsed = started_at.elapsed().unwrap_or_default();
     info!(
         games = report.game_count,
-        positions = buffer.position_count(),
+        positions = sets.position_count(),
         seconds = elapsed.as_secs_f32(),
         "replay buffer rebuilt"
     );
-    Ok(SharedReplay::new(buffer))
+    Ok(SharedReplay::new(sets))
+}
+
+/// Holds out the share of the games that the settings want.
+fn hold_out(config: &LearnerConfig, store: &Store, sets: ReplaySets) -> ReplaySets {
+    let held_out_share = config.replay.held_out_share;
+    if held_out_share == 0.0 {
+        return sets;
+    }
+    sets.with_held_out(
+        Split { seed: store.run().seed, held_out_share },
+        u64::from(config.replay.held_out_positions_max),
+    )
 }
 
 /// Describes the run as the store keeps it.

@@ -33,8 +33,10 @@ pub struct FinishedSpan {
     pub game_id: GameId,
     /// Its place in the order in which games finished.
     pub finish_number: u64,
-    /// Positions to learn from.
+    /// Positions with a policy target.
     pub sample_count: u32,
+    /// Hash of its start and moves.
+    pub moves_hash: u64,
 }
 
 /// What the self-play games of a stretch were like, for the log and its alarms.
@@ -129,13 +131,18 @@ impl Reader {
         Ok(statement.query_row(params![Column(game_id), ply], |row| row.get(0)).optional()?)
     }
 
-    /// Returns the newest finished self-play games that together have `sample_count_min` positions among those up to
-    /// finish number `window_end`, and all later ones; oldest first.
+    /// Returns the newest finished self-play games, so many that those which `is_learned` have `sample_count_min` positions
+    /// among those up to finish number `window_end`, and all later ones; oldest first.
     ///
     /// # Errors
     /// [`StoreError::Database`] if the database fails.
-    pub fn newest_self_play(&self, sample_count_min: u64, window_end: u64) -> Result<Vec<FinishedSpan>, StoreError> {
-        let sql = "SELECT game_id, finish_number, sample_count FROM games
+    pub fn newest_self_play(
+        &self,
+        sample_count_min: u64,
+        window_end: u64,
+        is_learned: impl Fn(&FinishedSpan) -> bool,
+    ) -> Result<Vec<FinishedSpan>, StoreError> {
+        let sql = "SELECT game_id, finish_number, sample_count, moves_hash FROM games
                    WHERE state = 'finished' AND kind = 'self_play' ORDER BY finish_number DESC";
         let mut statement = self.connection.prepare(sql)?;
         let mut rows = statement.query([])?;
@@ -144,18 +151,24 @@ impl Reader {
             if sample_count >= sample_count_min {
                 break;
             }
-            let span = FinishedSpan {
-                game_id: row.get::<_, Column<_>>(0)?.0,
-                finish_number: row.get::<_, i64>(1)?.cast_unsigned(),
-                sample_count: row.get(2)?,
-            };
-            if span.finish_number <= window_end {
+            let span = read_span(row)?;
+            if span.finish_number <= window_end && is_learned(&span) {
                 sample_count += u64::from(span.sample_count);
             }
             spans.push(span);
         }
         spans.reverse();
         Ok(spans)
+    }
+
+    /// Returns the finished self-play games with finish numbers in `from + 1..=to`, in any order.
+    ///
+    /// # Errors
+    /// [`StoreError::Database`] if the database fails.
+    pub fn self_play_between(&self, from: u64, to: u64) -> Result<Vec<FinishedSpan>, StoreError> {
+        let sql = "SELECT game_id, finish_number, sample_count, moves_hash FROM games
+                   WHERE state = 'finished' AND kind = 'self_play' AND finish_number > ?1 AND finish_number <= ?2";
+        self.list(sql, params![from.cast_signed(), to.min(i64::MAX as u64).cast_signed()], read_span)
     }
 
     /// Returns what self-play games with finish numbers in `from + 1..=to` were like.
@@ -359,6 +372,15 @@ impl Reader {
         }
         Ok(())
     }
+}
+
+fn read_span(row: &Row<'_>) -> rusqlite::Result<FinishedSpan> {
+    Ok(FinishedSpan {
+        game_id: row.get::<_, Column<_>>(0)?.0,
+        finish_number: row.get::<_, i64>(1)?.cast_unsigned(),
+        sample_count: row.get(2)?,
+        moves_hash: row.get::<_, i64>(3)?.cast_unsigned(),
+    })
 }
 
 fn read_game(row: &Row<'_>) -> rusqlite::Result<StoredGame> {

@@ -166,7 +166,7 @@ pub struct IterationRow {
     pub window_finish_number: Option<u64>,
     /// Training steps before it.
     pub training_step_start: u64,
-    /// Training steps after it.
+    /// Training steps after it, known before the first of them.
     pub training_step_end: Option<u64>,
     /// The network it made.
     pub candidate_id: Option<NetworkId>,

@@ -5,6 +5,7 @@ use std::fmt::Write;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
+use shared::record::{CutOffTarget, ValueTargetRule};
 
 use super::error::SupervisedError;
 use super::prediction_metrics::PredictionMetrics;
@@ -149,7 +150,13 @@ pub fn origin(
         (source.flag().to_owned(), samples_sha256.to_owned()),
     ]);
     if source == TrainingSource::DataSets {
-        origin.insert("training.value_target".to_owned(), format!("{:?}", config.training.value_target_rule()));
+        let ValueTargetRule { value_target, cut_off_target } = config.training.value_target_rule();
+        let rule = match cut_off_target {
+            // As checkpoints of before there was a choice have it.
+            CutOffTarget::Draw => format!("{value_target:?}"),
+            CutOffTarget::Search { .. } => format!("{value_target:?}, cut off: {cut_off_target:?}"),
+        };
+        origin.insert("training.value_target".to_owned(), rule);
     }
     let written = serde_json::to_value(source.settings(config))?;
     for (key, value) in written.as_object().into_iter().flatten() {

@@ -77,6 +77,7 @@ impl SupervisedSettings {
             momentum: self.momentum,
             weight_decay: self.weight_decay,
             gradient_clip_norm: (self.gradient_clip_norm != 0.0).then_some(self.gradient_clip_norm),
+            weight_average_decay: None,
             value_loss_weight: self.value_loss_weight,
             precision: self.precision.on(device),
         }

@@ -7,6 +7,7 @@ use shared::record::batch::SampleError;
 
 use crate::files::RunFileError;
 use crate::store::StoreError;
+use crate::supervised::SupervisedError;
 
 /// Why training cannot go on.
 #[derive(Debug, thiserror::Error)]
@@ -32,6 +33,9 @@ pub enum TrainerError {
     /// A position in memory cannot be learned from.
     #[error("a position to learn from")]
     Sample(#[from] SampleError),
+    /// The networks cannot be measured on held-out games.
+    #[error("measure on held-out games")]
+    HeldOut(#[from] SupervisedError),
     /// The loss became infinite or not a number again and again.
     #[error(
         "iteration {iteration}: {error}; {rollback_count} roll-backs did not help: lower training.learning_rate_max"

@@ -7,15 +7,16 @@
 mod checkpoints;
 mod error;
 mod handle;
+mod held_out;
 mod losses;
 mod reports;
+mod schedule;
 mod thread;
 
 use std::sync::Arc;
 
 use net::NetworkSpec;
 use samples::buffer::SharedReplay;
-use samples::human_games::HumanGames;
 use shared::encoding::Encoding;
 use shared::ids::{Generation, NetworkId};
 use tokio_util::sync::CancellationToken;
@@ -23,10 +24,12 @@ use tokio_util::sync::CancellationToken;
 use crate::config::TrainerSettings;
 use crate::durable::DurableStore;
 use crate::files::RunFiles;
+use crate::replay::RunHumanGames;
 
 pub use checkpoints::first_network;
 pub use error::TrainerError;
 pub use handle::TrainerHandle;
+pub use held_out::{HeldOutComparison, PredictionPair};
 pub use losses::{LossSum, round};
 
 /// Training of one iteration.
@@ -36,11 +39,17 @@ pub struct TrainingJob {
     pub iteration: u32,
     /// Learns from games up to this finish number.
     pub window_end: u64,
+    /// Learns from at most so many positions, the newest of these games.
+    pub window_position_count: u64,
+    /// Steps before it.
+    pub step_start: u64,
     /// Trains until this many steps are done.
     pub step_end: u64,
     /// The candidate that it makes.
     pub candidate_id: NetworkId,
-    /// Generation of the best network while it is trained.
+    /// The best network while it is trained.
+    pub best_id: NetworkId,
+    /// Its generation.
     pub generation: Generation,
 }
 
@@ -48,12 +57,14 @@ pub struct TrainingJob {
 pub type TrainingOutcome = Result<Candidate, TrainerError>;
 
 /// A network file that is complete on disk.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Candidate {
     /// SHA-256 of the file, hexadecimal.
     pub sha256: String,
     /// Steps behind the network.
     pub training_step: u64,
+    /// How it predicts games that were held out, beside the best network.
+    pub held_out: Box<HeldOutComparison>,
 }
 
 /// What a training thread needs.
@@ -70,8 +81,8 @@ pub struct TrainerParts<E: Encoding> {
     pub store: DurableStore,
     /// What is learned from.
     pub replay: Arc<SharedReplay>,
-    /// Human games that a share of each batch comes from.
-    pub human_games: Option<HumanGames>,
+    /// Human games to learn from and to measure with.
+    pub human_games: RunHumanGames,
     /// Seed of the run.
     pub seed: u64,
     /// Ends the thread between two steps, after a checkpoint.

@@ -3,7 +3,7 @@
 use std::sync::mpsc::Receiver;
 use std::time::{Duration, Instant};
 
-use net::{NetError, Trainer, cosine_learning_rate};
+use net::{NetError, Network, Trainer};
 use samples::buffer::Window;
 use samples::human_games::{HumanGames, HumanSampler};
 use samples::sampler::{BatchSampler, seed_of_step};
@@ -11,8 +11,10 @@ use shared::encoding::{Encoding, TrainingBatch};
 use tracing::{info, warn};
 
 use super::checkpoints::{Checkpoints, write_file};
+use super::held_out::{Compared, HeldOutComparison, HeldOutMeasure};
 use super::losses::{LossSum, round};
 use super::reports::TrainerReports;
+use super::schedule::learning_rate;
 use super::{Candidate, TrainerError, TrainerParts, TrainingJob};
 use crate::config::TrainerSettings;
 
@@ -28,6 +30,7 @@ pub(super) struct TrainerThread<E: Encoding> {
     rollback_count: u32,
     sampler: BatchSampler<E>,
     human: Option<HumanSampler>,
+    held_out: HeldOutMeasure<E>,
     batch: TrainingBatch,
     unsaved: LossSum,
     shown: LossSum,
@@ -62,7 +65,8 @@ impl<E: Encoding> TrainerThread<E> {
         let checkpoints = Checkpoints { files, network, device, settings, store };
         let restored = checkpoints.load()?;
         let sampler = BatchSampler::new(parts.encoding.clone());
-        let human = parts.human_games.as_ref().map(HumanGames::sampler);
+        let human = parts.human_games.learned.as_ref().map(HumanGames::sampler);
+        let held_out = HeldOutMeasure::new(parts.encoding.clone(), parts.human_games.held_out.clone());
         Ok(Self {
             parts,
             checkpoints,
@@ -70,6 +74,7 @@ impl<E: Encoding> TrainerThread<E> {
             rollback_count: restored.rollback_count,
             sampler,
             human,
+            held_out,
             batch: TrainingBatch::default(),
             unsaved: LossSum::default(),
             shown: LossSum::default(),
@@ -79,7 +84,7 @@ impl<E: Encoding> TrainerThread<E> {
 
     /// Trains until the job's last step. Returns `None` if the stop came first.
     fn train(&mut self, job: TrainingJob, reports: &TrainerReports) -> Result<Option<Candidate>, TrainerError> {
-        let window = self.parts.replay.fix_window(job.window_end);
+        let window = self.parts.replay.fix_window(job.window_end, job.window_position_count);
         if window.is_empty() {
             return Err(TrainerError::NoPositions);
         }
@@ -111,8 +116,25 @@ impl<E: Encoding> TrainerThread<E> {
             reports.report_step(training_step);
         }
         let path = self.parts.files.network(job.candidate_id);
-        let sha256 = write_file(&self.parts.store, || self.trainer.network().save(&path))?;
-        Ok(Some(Candidate { sha256, training_step: self.trainer.training_step() }))
+        let candidate = self.trainer.candidate()?;
+        let sha256 = write_file(&self.parts.store, || candidate.save(&path))?;
+        let held_out = self.measure_held_out(job, &candidate)?;
+        let training_step = self.trainer.training_step();
+        Ok(held_out.map(|held_out| Candidate { sha256, training_step, held_out: Box::new(held_out) }))
+    }
+
+    /// Measures the candidate and the best network on held-out games, if there are some. Returns `None` if the stop came
+    /// first: the next start ends the job again, without a step.
+    fn measure_held_out(
+        &mut self,
+        job: TrainingJob,
+        candidate: &Network,
+    ) -> Result<Option<HeldOutComparison>, TrainerError> {
+        let self_play = self.parts.replay.held_out_until(job.window_end);
+        let TrainingJob { candidate_id, best_id, .. } = job;
+        let (path, device) = (self.parts.files.network(best_id), candidate.device());
+        let load = || Network::load(&path, &self.parts.network, device);
+        self.held_out.compare(&Compared { candidate_id, candidate, best_id }, &self_play, load, &self.parts.stop)
     }
 
     fn step(&mut self, job: TrainingJob, window: Window) -> Result<(), TrainerError> {
@@ -129,8 +151,7 @@ impl<E: Encoding> TrainerThread<E> {
         if let Some(human) = &mut self.human {
             human.append(human_count as usize, seed, &mut self.batch)?;
         }
-        let step_count = u64::from(config.iterations) * u64::from(config.steps_per_iteration);
-        let learning_rate = cosine_learning_rate(training_step, step_count, learning_rates.first, learning_rates.last);
+        let learning_rate = learning_rate(config, *learning_rates, job, training_step);
         match self.trainer.step(&self.batch, learning_rate) {
             Ok(losses) => {
                 self.unsaved.add(&losses, learning_rate);

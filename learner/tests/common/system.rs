@@ -84,18 +84,23 @@ impl System {
     /// store then.
     pub fn train_with_kills(&mut self, kills: &[i64]) -> Look {
         for kill in kills {
-            let mut learner = self.start_learner(&[]);
-            let look = self.look();
-            learner.wait_until("a checkpoint", || {
-                (look.number("SELECT coalesce(max(training_step), 0) FROM checkpoints") >= *kill).then_some(())
-            });
-            learner.kill_hard();
-            assert_eq!(look.number("SELECT count(*) FROM networks"), 1, "killed in the middle of training");
+            self.train_until_killed(*kill);
         }
         let mut learner = self.start_learner(&[]);
         learner.wait_for("candidate ready");
         learner.kill_hard();
         self.look()
+    }
+
+    /// Trains until so many steps are checkpointed, and kills the learner.
+    pub fn train_until_killed(&mut self, steps: i64) {
+        let mut learner = self.start_learner(&[]);
+        let look = self.look();
+        learner.wait_until("a checkpoint", || {
+            (look.number("SELECT coalesce(max(training_step), 0) FROM checkpoints") >= steps).then_some(())
+        });
+        learner.kill_hard();
+        assert_eq!(look.number("SELECT count(*) FROM networks"), 1, "killed in the middle of training");
     }
 
     /// Opens the store to look into it while the learner runs.

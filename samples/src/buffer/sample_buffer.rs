@@ -2,8 +2,9 @@
 
 use std::collections::VecDeque;
 
-use shared::record::{Sample, ValueTarget};
+use shared::record::{Sample, ValueTargetRule};
 
+use super::SampledGame;
 use super::compact::pack_target;
 
 /// Bytes of one block. Positions never span blocks, so a block is dropped whole with its last position.
@@ -13,7 +14,7 @@ const BLOCK_BYTES: usize = 1 << 20;
 #[derive(Debug)]
 pub struct SampleBuffer {
     capacity: u64,
-    value_target: ValueTarget,
+    value_target: ValueTargetRule,
     entries: VecDeque<Entry>,
     /// Number of the first position in `entries`.
     first: u64,
@@ -66,7 +67,7 @@ impl SampleBuffer {
     pub fn new(capacity: u64) -> Self {
         Self {
             capacity: capacity.max(1),
-            value_target: ValueTarget::Outcome,
+            value_target: ValueTargetRule::default(),
             entries: VecDeque::new(),
             first: 0,
             blocks: VecDeque::new(),
@@ -79,7 +80,7 @@ impl SampleBuffer {
 
     /// Makes the value targets of games that come in by this rule.
     #[must_use]
-    pub fn with_value_target(self, value_target: ValueTarget) -> Self {
+    pub fn with_value_target(self, value_target: ValueTargetRule) -> Self {
         Self { value_target, ..self }
     }
 
@@ -90,9 +91,10 @@ impl SampleBuffer {
     }
 
     /// Appends a finished game: all its samples, first to last. Games must come by rising finish number.
-    pub fn push_game(&mut self, finish_number: u64, samples: &[Sample]) {
+    pub fn push_game(&mut self, finish_number: u64, game: SampledGame<'_>) {
         debug_assert!(self.games.back().is_none_or(|(last, _)| *last < finish_number), "games come in order");
-        for (sample, value_target) in samples.iter().zip(self.value_target.of_game(samples)) {
+        let SampledGame { samples, is_cut_off } = game;
+        for (sample, value_target) in samples.iter().zip(self.value_target.of_game(samples, is_cut_off)) {
             self.push(sample, value_target);
         }
         self.games.push_back((finish_number, self.end()));
@@ -116,13 +118,34 @@ impl SampleBuffer {
         bytes as f64 / self.entries.len() as f64
     }
 
-    /// Fixes and returns the window of the newest `capacity` positions among games up to `finish_number`.
-    pub fn fix_window(&mut self, finish_number: u64) -> Window {
-        let games_in = self.games.partition_point(|(number, _)| *number <= finish_number);
-        let end = games_in.checked_sub(1).map_or(self.first, |last| self.games[last].1);
-        let window = Window { start: end.saturating_sub(self.capacity).max(self.first), end };
+    /// Fixes and returns the window of the newest positions among games up to `finish_number`: `count_max` of them, at most
+    /// `capacity`.
+    pub fn fix_window(&mut self, finish_number: u64, count_max: u64) -> Window {
+        let end = self.end_of(finish_number);
+        let window = Window { start: end.saturating_sub(count_max.min(self.capacity)).max(self.first), end };
         self.fixed = Some(window);
         window
+    }
+
+    /// Returns a copy of the positions of games up to `finish_number`, numbered from 0.
+    #[must_use]
+    pub fn copy_until(&self, finish_number: u64) -> Self {
+        let mut copy = Self::new(self.capacity);
+        for (packed, target, value_target) in (self.first..self.end_of(finish_number)).filter_map(|n| self.get(n)) {
+            copy.push_bytes(packed, target, value_target);
+        }
+        copy
+    }
+
+    /// Returns a copy of at most `count_max` positions, spread evenly over all, numbered from 0.
+    #[must_use]
+    pub fn thinned(&self, count_max: u64) -> Self {
+        let (held, count) = (self.position_count(), self.position_count().min(count_max));
+        let mut copy = Self::new(count);
+        for (packed, target, value_target) in (0..count).filter_map(|n| self.get(self.first + n * held / count)) {
+            copy.push_bytes(packed, target, value_target);
+        }
+        copy
     }
 
     /// Releases the fixed window: positions beyond the capacity are dropped.
@@ -145,22 +168,33 @@ impl SampleBuffer {
         self.first
     }
 
+    /// Returns the number behind the last position of games up to `finish_number`.
+    fn end_of(&self, finish_number: u64) -> u64 {
+        let games_in = self.games.partition_point(|(number, _)| *number <= finish_number);
+        games_in.checked_sub(1).map_or(self.first, |last| self.games[last].1)
+    }
+
     /// Returns the number that the next position will get.
     fn end(&self) -> u64 {
         self.first + self.entries.len() as u64
     }
 
     fn push(&mut self, sample: &Sample, value_target: f32) {
-        self.target.clear();
-        pack_target(sample.policy_target.pairs(), &mut self.target);
-        let (Ok(packed_length), Ok(target_length)) =
-            (u16::try_from(sample.packed.len()), u16::try_from(self.target.len()))
-        else {
+        let mut target = std::mem::take(&mut self.target);
+        target.clear();
+        pack_target(sample.policy_target.pairs(), &mut target);
+        self.push_bytes(&sample.packed, &target, value_target);
+        self.target = target;
+    }
+
+    /// Appends a position with its compact policy target.
+    fn push_bytes(&mut self, packed: &[u8], target: &[u8], value_target: f32) {
+        let (Ok(packed_length), Ok(target_length)) = (u16::try_from(packed.len()), u16::try_from(target.len())) else {
             // No game here packs a position into more than 64 kB; one that did could not be learned from.
-            tracing::error!(byte_count = sample.packed.len(), "position too large for the sample buffer, left out");
+            tracing::error!(byte_count = packed.len(), "position too large for the sample buffer, left out");
             return;
         };
-        let length = sample.packed.len() + self.target.len();
+        let length = packed.len() + target.len();
         if self.blocks.back().is_none_or(|block| block.len() + length > BLOCK_BYTES) {
             self.blocks.push_back(Vec::with_capacity(BLOCK_BYTES));
         }
@@ -173,8 +207,8 @@ impl SampleBuffer {
             target_length,
             value_target,
         });
-        block.extend_from_slice(&sample.packed);
-        block.extend_from_slice(&self.target);
+        block.extend_from_slice(packed);
+        block.extend_from_slice(target);
     }
 
     /// Drops positions beyond the capacity, except those that the fixed window needs. The pipeline pauses self-play
@@ -197,7 +231,7 @@ impl SampleBuffer {
 mod tests {
     use super::*;
     use shared::game::Side;
-    use shared::record::PolicyTarget;
+    use shared::record::{CutOffTarget, PolicyTarget, ValueTarget};
 
     fn sample(packed: Vec<u8>, visits: impl Iterator<Item = (u16, u32)>) -> Sample {
         let policy_target = PolicyTarget::from_visits(visits).expect("visited moves are a target");
@@ -208,6 +242,10 @@ mod tests {
         (0..count).map(|i| sample(vec![tag, i as u8], std::iter::once((u16::from(tag), 7)))).collect()
     }
 
+    fn push(buffer: &mut SampleBuffer, finish_number: u64, samples: &[Sample]) {
+        buffer.push_game(finish_number, SampledGame { samples, is_cut_off: false });
+    }
+
     fn content(buffer: &SampleBuffer, window: Window) -> Vec<Vec<u8>> {
         (window.start..window.end).map(|number| buffer.get(number).expect("in the window").0.to_vec()).collect()
     }
@@ -216,9 +254,9 @@ mod tests {
     fn the_newest_positions_stay() {
         let mut buffer = SampleBuffer::new(5);
         for number in 1..=4 {
-            buffer.push_game(number, &game(number as u8, 3));
+            push(&mut buffer, number, &game(number as u8, 3));
         }
-        let window = buffer.fix_window(4);
+        let window = buffer.fix_window(4, u64::MAX);
         assert_eq!(content(&buffer, window), [[3, 1], [3, 2], [4, 0], [4, 1], [4, 2]]);
         assert_eq!(buffer.position_count(), 5);
         assert_eq!(buffer.get(window.start).map(|(_, target, _)| target.to_vec()), Some(vec![3, 7]));
@@ -227,11 +265,11 @@ mod tests {
     #[test]
     fn a_fixed_window_outlives_what_comes_in() {
         let mut buffer = SampleBuffer::new(4);
-        buffer.push_game(1, &game(1, 3));
-        buffer.push_game(2, &game(2, 3));
-        let window = buffer.fix_window(2);
+        push(&mut buffer, 1, &game(1, 3));
+        push(&mut buffer, 2, &game(2, 3));
+        let window = buffer.fix_window(2, u64::MAX);
         let before = content(&buffer, window);
-        buffer.push_game(5, &game(5, 3));
+        push(&mut buffer, 5, &game(5, 3));
         assert_eq!(content(&buffer, window), before);
         buffer.release();
         assert_eq!(buffer.position_count(), 4);
@@ -239,16 +277,47 @@ mod tests {
     }
 
     #[test]
+    fn a_window_may_be_shorter_than_what_is_kept() {
+        let mut buffer = SampleBuffer::new(6);
+        for number in 1..=3 {
+            push(&mut buffer, number, &game(number as u8, 3));
+        }
+        let window = buffer.fix_window(2, 2);
+        assert_eq!(content(&buffer, window), [[2, 1], [2, 2]]);
+        buffer.release();
+        let all = buffer.fix_window(3, u64::MAX);
+        assert_eq!((all.len(), buffer.fix_window(3, 0).len()), (6, 0));
+    }
+
+    #[test]
     fn a_window_of_an_earlier_time_is_the_window_of_that_time() {
         let (mut early, mut late) = (SampleBuffer::new(100), SampleBuffer::new(100));
         for number in 1..=6 {
             if number <= 3 {
-                early.push_game(number, &game(number as u8, 4));
+                push(&mut early, number, &game(number as u8, 4));
             }
-            late.push_game(number, &game(number as u8, 4));
+            push(&mut late, number, &game(number as u8, 4));
         }
-        let (a, b) = (early.fix_window(3), late.fix_window(3));
+        let (a, b) = (early.fix_window(3, u64::MAX), late.fix_window(3, u64::MAX));
         assert_eq!(content(&early, a), content(&late, b));
+    }
+
+    #[test]
+    fn copies_hold_positions_from_number_0_on() {
+        let mut buffer = SampleBuffer::new(6);
+        for number in 1..=4 {
+            push(&mut buffer, number, &game(number as u8, 3));
+        }
+        let all = |copy: &SampleBuffer| content(copy, Window { start: 0, end: copy.position_count() });
+        assert_eq!(all(&buffer.copy_until(3)), [[3, 0], [3, 1], [3, 2]]);
+        assert_eq!(all(&buffer.copy_until(2)), [[0; 2]; 0]);
+        assert_eq!(all(&buffer.thinned(3)), [[3, 0], [3, 2], [4, 1]]);
+        assert_eq!(all(&buffer.thinned(99)).len(), 6);
+        assert_eq!(all(&SampleBuffer::new(3).thinned(2)), [[0; 2]; 0]);
+        assert_eq!(
+            buffer.thinned(1).get(0).map(|(_, target, value)| (target.to_vec(), value)),
+            Some((vec![3, 7], 1.0))
+        );
     }
 
     #[test]
@@ -256,28 +325,39 @@ mod tests {
         let mut buffer = SampleBuffer::new(1000);
         let sample = sample(vec![9; 80], (0..50).map(|i| (i, 3)));
         for number in 1..=200 {
-            buffer.push_game(number, &vec![sample.clone(); 60]);
+            push(&mut buffer, number, &vec![sample.clone(); 60]);
         }
         assert_eq!(buffer.position_count(), 1000);
         assert!(buffer.blocks.len() <= 2, "{} blocks", buffer.blocks.len());
-        let window = buffer.fix_window(200);
+        let window = buffer.fix_window(200, u64::MAX);
         assert!(content(&buffer, window).iter().all(|packed| *packed == [9; 80]));
     }
 
     #[test]
     fn value_targets_are_made_as_games_come_in() {
-        let mut buffer = SampleBuffer::new(9).with_value_target(ValueTarget::Td { lambda: 0.0 });
-        buffer.push_game(1, &game(1, 2));
+        let mut buffer = SampleBuffer::new(9).with_value_target(ValueTarget::Td { lambda: 0.0 }.into());
+        push(&mut buffer, 1, &game(1, 2));
         let values = [0, 1].map(|number| buffer.get(number).map(|(_, _, value_target)| value_target));
         assert_eq!(values, [Some(0.5), Some(1.0)]);
     }
 
     #[test]
+    fn a_cut_off_game_is_learned_as_one() {
+        let rule = ValueTargetRule { cut_off_target: CutOffTarget::Search { horizon: 1 }, ..Default::default() };
+        let mut buffer = SampleBuffer::new(9).with_value_target(rule);
+        let samples = game(1, 2);
+        buffer.push_game(1, SampledGame { samples: &samples, is_cut_off: true });
+        buffer.push_game(2, SampledGame { samples: &samples, is_cut_off: false });
+        let values: Vec<f32> = (0..4).filter_map(|number| Some(buffer.get(number)?.2)).collect();
+        assert_eq!(values, [0.5, 0.5, 1.0, 1.0]);
+    }
+
+    #[test]
     fn an_empty_buffer_has_an_empty_window() {
         let mut buffer = SampleBuffer::new(3);
-        assert!(buffer.fix_window(9).is_empty());
+        assert!(buffer.fix_window(9, u64::MAX).is_empty());
         assert!(buffer.get(0).is_none());
-        buffer.push_game(1, &[]);
-        assert!(buffer.fix_window(1).is_empty());
+        push(&mut buffer, 1, &[]);
+        assert!(buffer.fix_window(1, u64::MAX).is_empty());
     }
 }

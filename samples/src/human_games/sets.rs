@@ -6,9 +6,10 @@ use serde::Serialize;
 use shared::encoding::Encoding;
 use shared::encoding::hive::HiveEncoding;
 use shared::game::Outcome;
-use shared::record::ValueTarget;
+use shared::record::ValueTargetRule;
 
 use super::{GameSamples, game_key, samples_of};
+use crate::buffer::SampledGame;
 use crate::split::{SampleSets, Split};
 
 /// Games made into samples at once, so that few are held unpacked.
@@ -49,7 +50,7 @@ pub struct LeftOutCounts {
 #[must_use]
 pub fn make_sets(encoding: &HiveEncoding, games: &[PlayedGame], settings: SetSettings) -> HumanSampleSets {
     let mut sets =
-        HumanSampleSets { samples: SampleSets::new(ValueTarget::Outcome), left_out: LeftOutCounts::default() };
+        HumanSampleSets { samples: SampleSets::new(ValueTargetRule::default()), left_out: LeftOutCounts::default() };
     for chunk in games.chunks(CHUNK_GAMES) {
         let made: Vec<Made> = chunk.par_iter().map(|game| make(encoding, game, settings)).collect();
         for made in made {
@@ -88,7 +89,7 @@ impl HumanSampleSets {
             Made::Drawn => left_out.drawn_games += 1,
             Made::Samples { is_held_out, samples } => {
                 left_out.plies += samples.left_out_count;
-                self.samples.push_game(*is_held_out, &samples.samples);
+                self.samples.push_game(*is_held_out, SampledGame { samples: &samples.samples, is_cut_off: false });
             }
         }
     }

@@ -29,6 +29,18 @@ impl HumanGames {
         (samples.position_count() > 0).then(|| Self { encoding, samples: Arc::new(samples) })
     }
 
+    /// Returns the encoding of the samples.
+    #[must_use]
+    pub const fn encoding(&self) -> &HiveEncoding {
+        &self.encoding
+    }
+
+    /// Returns the samples.
+    #[must_use]
+    pub fn samples(&self) -> &SampleBuffer {
+        &self.samples
+    }
+
     /// Returns a sampler for one thread.
     #[must_use]
     pub fn sampler(&self) -> HumanSampler {

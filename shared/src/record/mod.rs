@@ -4,15 +4,17 @@
 //! before it was replayed through the rules ([`replay`]). How a record lies on disk: `docs/record-format.md`.
 
 pub mod batch;
+mod cut_off_target;
 mod policy_target;
 mod replay;
 mod value_target;
 
 use crate::ids::NetworkId;
 
+pub use cut_off_target::CutOffTarget;
 pub use policy_target::{PolicyTarget, PolicyTargetError};
 pub use replay::{ReplayError, ReplayState, ReplayedGame, Sample, replay};
-pub use value_target::ValueTarget;
+pub use value_target::{ValueTarget, ValueTargetRule};
 
 /// One ply as played: the move, and what the search found if there was one.
 #[derive(Debug, Clone, PartialEq, Default)]

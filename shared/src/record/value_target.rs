@@ -4,6 +4,7 @@
 //! Formulas and sources: `docs/training.md`, "Value targets".
 
 use super::Sample;
+use super::cut_off_target::{CutOffTarget, last_unlimited_value};
 use crate::game::Side;
 
 /// How value targets are made from a finished game.
@@ -31,14 +32,69 @@ pub enum ValueTarget {
     },
 }
 
-impl ValueTarget {
+/// How value targets are made from any finished game, one that was cut off included.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct ValueTargetRule {
+    /// What is made of the outcome and of the search's values.
+    pub value_target: ValueTarget,
+    /// What stands for the outcome of a game that was cut off.
+    pub cut_off_target: CutOffTarget,
+}
+
+impl From<ValueTarget> for ValueTargetRule {
+    /// A game that was cut off counts as a draw.
+    fn from(value_target: ValueTarget) -> Self {
+        Self { value_target, cut_off_target: CutOffTarget::Draw }
+    }
+}
+
+impl ValueTargetRule {
     /// Returns the target of each of `samples`, the positions of one game, first to last: for the side to move there,
     /// -1..=1.
     ///
     /// A position between them that is no sample is passed over: what follows a sample is the next sample. Where
     /// nobody searched, the position's own target stands for the search's value, and the outcome in a blend.
     #[must_use]
-    pub fn of_game(self, samples: &[Sample]) -> Vec<f32> {
+    pub fn of_game(self, samples: &[Sample], is_cut_off: bool) -> Vec<f32> {
+        let mut judged: Vec<Judged> = samples.iter().map(Judged::of).collect();
+        let end = match self.cut_off_target {
+            CutOffTarget::Search { horizon } if is_cut_off => last_unlimited_value(samples, horizon),
+            CutOffTarget::Draw | CutOffTarget::Search { .. } => None,
+        };
+        let Some((end, value)) = end else { return self.value_target.of_judged(&judged) };
+        // As if the game had ended there, with that value as its outcome; what came after it learns the same.
+        let outcome_values = judged.iter_mut().zip(samples);
+        outcome_values.for_each(|(judged, sample)| judged.outcome_value = seen_from(sample.side, value));
+        let mut targets = self.value_target.of_judged(&judged[..=end]);
+        targets.extend(judged[end + 1..].iter().map(|judged| judged.outcome_value));
+        targets
+    }
+
+    /// Returns whether targets depend on what the search thought.
+    #[must_use]
+    pub fn needs_search(self) -> bool {
+        let is_needed_for_all = matches!(self.value_target, ValueTarget::Td { .. } | ValueTarget::Blend { .. });
+        is_needed_for_all || matches!(self.cut_off_target, CutOffTarget::Search { .. })
+    }
+}
+
+/// What is known of the value of a position.
+#[derive(Debug, Clone, Copy)]
+struct Judged {
+    side: Side,
+    outcome_value: f32,
+    search_value: Option<f32>,
+}
+
+impl Judged {
+    fn of(sample: &Sample) -> Self {
+        let Sample { side, outcome_value, search_value, .. } = *sample;
+        Self { side, outcome_value, search_value }
+    }
+}
+
+impl ValueTarget {
+    fn of_judged(self, samples: &[Judged]) -> Vec<f32> {
         let mut targets: Vec<f32> = samples.iter().map(|sample| sample.outcome_value).collect();
         match self {
             Self::Outcome => {}
@@ -58,17 +114,11 @@ impl ValueTarget {
         }
         targets
     }
-
-    /// Returns whether targets depend on what the search thought.
-    #[must_use]
-    pub fn needs_search(self) -> bool {
-        matches!(self, Self::Td { .. } | Self::Blend { .. })
-    }
 }
 
 /// Turns outcomes into lambda-returns, last to first. What is carried from one sample to the one before it is seen from
 /// White, since a side may have two plies in a row.
-fn fade(lambda: f32, samples: &[Sample], targets: &mut [f32]) {
+fn fade(lambda: f32, samples: &[Judged], targets: &mut [f32]) {
     let mut next: Option<(f32, f32)> = None;
     for (sample, target) in samples.iter().zip(targets).rev() {
         if let Some((search_value, return_)) = next {
@@ -80,7 +130,7 @@ fn fade(lambda: f32, samples: &[Sample], targets: &mut [f32]) {
 }
 
 /// Changes a value between White's view and that of `side`.
-fn seen_from(side: Side, value: f32) -> f32 {
+pub(super) fn seen_from(side: Side, value: f32) -> f32 {
     match side {
         Side::White => value,
         Side::Black => -value,
@@ -117,8 +167,12 @@ mod tests {
         game(Outcome::Win(Side::White), &plies.map(|(side, value)| (side, Some(value))))
     }
 
-    fn check(rule: ValueTarget, samples: &[Sample], expected: &[f32]) {
-        let found = rule.of_game(samples);
+    fn check(rule: impl Into<ValueTargetRule>, samples: &[Sample], expected: &[f32]) {
+        let rule = rule.into();
+        check_found(rule, &rule.of_game(samples, false), expected);
+    }
+
+    fn check_found(rule: ValueTargetRule, found: &[f32], expected: &[f32]) {
         let is_close = found.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-6);
         assert!(is_close && found.len() == expected.len(), "{rule:?}: {found:?}, expected {expected:?}");
     }
@@ -165,12 +219,51 @@ mod tests {
         }
     }
 
+    /// Six plies that are cut off: White is better until the searches see the draw at the limit.
+    fn cut_off() -> Vec<Sample> {
+        let values = [0.2, -0.4, 0.5, -0.6, 0.1, 0.0];
+        let sides = [Side::White, Side::Black].into_iter().cycle();
+        game(Outcome::Draw, &sides.zip(values.map(Some)).collect::<Vec<_>>())
+    }
+
+    fn check_cut_off(value_target: ValueTarget, horizon: u32, expected: &[f32]) {
+        let rule = ValueTargetRule { value_target, cut_off_target: CutOffTarget::Search { horizon } };
+        check_found(rule, &rule.of_game(&cut_off(), true), expected);
+    }
+
+    #[test]
+    fn a_game_that_was_cut_off_learns_the_last_value_that_knows_no_limit() {
+        // Black's -0.6 is the last search of before the limit's two positions: White stands at 0.6.
+        check_cut_off(ValueTarget::Outcome, 2, &[0.6, -0.6, 0.6, -0.6, 0.6, -0.6]);
+        check_cut_off(ValueTarget::Outcome, 3, &[0.5, -0.5, 0.5, -0.5, 0.5, -0.5]);
+        check_cut_off(ValueTarget::Outcome, 0, &[0.0; 6]);
+        check_cut_off(ValueTarget::Discount { discount: 0.5 }, 2, &[0.075, -0.15, 0.3, -0.6, 0.6, -0.6]);
+        // From White: G3 = 0.6, G2 = 0.5 * 0.6 + 0.5 * G3 = 0.6, G1 = 0.5 * 0.5 + 0.5 * G2 = 0.55,
+        // G0 = 0.5 * 0.4 + 0.5 * G1 = 0.475.
+        check_cut_off(ValueTarget::Td { lambda: 0.5 }, 2, &[0.475, -0.55, 0.6, -0.6, 0.6, -0.6]);
+        check_cut_off(ValueTarget::Blend { weight: 0.25 }, 2, &[0.5, -0.55, 0.575, -0.6, 0.6, -0.6]);
+    }
+
+    #[test]
+    fn only_a_cut_off_and_only_one_with_an_earlier_search_is_no_draw() {
+        let rule = ValueTargetRule { cut_off_target: CutOffTarget::Search { horizon: 2 }, ..Default::default() };
+        assert_eq!(rule.of_game(&cut_off(), false), [0.0; 6], "a draw by the rules is one");
+        assert_eq!(ValueTargetRule::default().of_game(&cut_off(), true), [0.0; 6], "off unless it is asked for");
+        let lost = game(Outcome::Win(Side::Black), &[(Side::White, Some(0.9)), (Side::Black, Some(0.9))]);
+        assert_eq!(rule.of_game(&lost, false), [-1.0, 1.0]);
+        assert_eq!(rule.of_game(&cut_off()[4..], true), [0.0; 2], "no search that far from the limit");
+        let mut unsearched = cut_off();
+        unsearched[3].search_value = None;
+        assert_eq!(rule.of_game(&unsearched, true), [0.5, -0.5, 0.5, -0.5, 0.5, -0.5], "the last that there is");
+    }
+
     proptest! {
         #[test]
         fn targets_are_values(
             plies in prop::collection::vec((any::<bool>(), prop::option::of(-1.0f32..=1.0)), 0..20),
             winner in any::<bool>(),
             share in 0.0f32..=1.0,
+            horizon in 0u32..30,
         ) {
             let side = |is_white| if is_white { Side::White } else { Side::Black };
             let plies: Vec<_> = plies.into_iter().map(|(is_white, value)| (side(is_white), value)).collect();
@@ -180,9 +273,12 @@ mod tests {
                 ValueTarget::Blend { weight: share },
                 ValueTarget::Discount { discount: share },
             ] {
-                let targets = rule.of_game(&samples);
-                prop_assert_eq!(targets.len(), samples.len());
-                prop_assert!(targets.iter().all(|target| (-1.0..=1.0).contains(target)), "{:?}", targets);
+                let search = CutOffTarget::Search { horizon };
+                for (cut_off_target, is_cut_off) in [(CutOffTarget::Draw, true), (search, true), (search, false)] {
+                    let targets = ValueTargetRule { value_target: rule, cut_off_target }.of_game(&samples, is_cut_off);
+                    prop_assert_eq!(targets.len(), samples.len());
+                    prop_assert!(targets.iter().all(|target| (-1.0..=1.0).contains(target)), "{:?}", targets);
+                }
             }
         }
     }
