@@ -7,8 +7,11 @@
 
 pub mod boardspace;
 pub mod dama;
+mod decode;
 pub mod games;
 mod played;
+mod tags;
 pub mod uhp;
 
+pub use decode::decode;
 pub use played::{Ending, PLY_COUNT_MAX, PlayedGame, ReadError, ReadOptions, Remark};

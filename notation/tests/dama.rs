@@ -105,6 +105,46 @@ over lines} 3. 19x12 8:15 *
 }
 
 #[test]
+fn games_are_read_wherever_lines_end() {
+    let read = games("[Event \"x\"] 21-17 * [Event\n\"y\"\n]\n21-17\n12-15 1-0 22-18 0-1");
+    let [Ok(one), Ok(two), Ok(three)] = &read[..] else { panic!("{read:?}") };
+    assert_eq!((one.moves.len(), one.tag("Event"), one.result), (1, Some("x"), None));
+    assert_eq!((two.moves.len(), two.tag("Event"), two.result), (2, Some("y"), Some(Outcome::Win(Side::White))));
+    assert_eq!((three.moves.len(), three.tag("Event"), three.result), (1, None, Some(Outcome::Win(Side::Black))));
+}
+
+#[test]
+fn results_that_contradict_each_other_are_told_of() {
+    let text = "\
+[Result \"1-0\"]
+21-17 0-1
+21-17 1-0 0-1
+21-17 1-0 1-0
+[Result \"*\"]
+21-17 1-0
+[Result \"0-1\"]
+21-17 *
+[FEN \"W:W22:B18\"]
+22x13
+0-1";
+    let found: Vec<_> = games(text)
+        .into_iter()
+        .map(|game| game.map_or_else(|error| error.to_string(), |game| format!("{:?}", game.result)))
+        .collect();
+    assert_eq!(
+        found,
+        [
+            "line 2: the tag Result says 1-0, the game ends with 0-1",
+            "line 3: two results, 1-0 and 0-1",
+            "Some(Win(White))",
+            "Some(Win(White))",
+            "Some(Win(Black))",
+            "line 11: the result is 0-1, but the last position is 1-0",
+        ]
+    );
+}
+
+#[test]
 fn a_broken_game_is_told_of_and_the_next_one_read() {
     let text = "\
 [Event \"1\"]

@@ -5,7 +5,7 @@ mod difference;
 pub mod hive;
 
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 
@@ -66,17 +66,20 @@ pub type CheckFacts = fn(&str) -> Vec<Checked>;
 /// Checks all facts of all files.
 ///
 /// # Errors
-/// If a fact failed, a file cannot be read or has none, or nobody reads what is printed.
+/// If a fact failed, a file cannot be read or has none, or nobody reads what is printed. The other files are checked
+/// first.
 pub fn run(files: &[PathBuf], check_facts: CheckFacts, out: &mut impl Write) -> anyhow::Result<()> {
     let (mut passed_count, mut failed_count) = (0_u64, 0_u64);
+    let mut unchecked = None;
     for file in files {
-        let text = std::fs::read_to_string(file).with_context(|| format!("read {}", file.display()))?;
-        let facts = check_facts(&text);
-        anyhow::ensure!(
-            !facts.is_empty(),
-            "{}: no facts in it; `alveare verify --help` shows what they look like",
-            file.display()
-        );
+        let facts = match facts_of(file, check_facts) {
+            Ok(facts) => facts,
+            Err(error) => {
+                writeln!(out, "{error:#}")?;
+                unchecked.get_or_insert(error);
+                continue;
+            }
+        };
         for checked in facts {
             match checked {
                 Ok(()) => passed_count += 1,
@@ -89,7 +92,19 @@ pub fn run(files: &[PathBuf], check_facts: CheckFacts, out: &mut impl Write) -> 
     }
     writeln!(out, "{passed_count} passed, {failed_count} failed")?;
     anyhow::ensure!(failed_count == 0, "{failed_count} facts differ from the rules");
-    Ok(())
+    unchecked.map_or(Ok(()), Err)
+}
+
+/// Reads the facts of a file and checks them.
+fn facts_of(file: &Path, check_facts: CheckFacts) -> anyhow::Result<Vec<Checked>> {
+    let bytes = std::fs::read(file).with_context(|| format!("read {}", file.display()))?;
+    let facts = check_facts(&notation::decode(bytes));
+    anyhow::ensure!(
+        !facts.is_empty(),
+        "{}: no facts in it; `alveare verify --help` shows what they look like",
+        file.display()
+    );
+    Ok(facts)
 }
 
 /// Checks a text line by line; blank lines are passed over.
@@ -107,6 +122,23 @@ mod tests {
         let file = tempfile::NamedTempFile::new().unwrap();
         let error = run(&[file.path().to_owned()], hive::check_facts, &mut Vec::new()).unwrap_err().to_string();
         assert!(error.contains(": no facts in it"), "{error}");
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_read_does_not_end_a_run_over_many() {
+        let folder = tempfile::tempdir().unwrap();
+        let good = folder.path().join("good.pdn");
+        // Latin-1, and a byte-order mark: neither is the matter of the moves.
+        std::fs::write(&good, b"[Event \"Forl\xec\"] 21-17 12-15 *").unwrap();
+        let marked = folder.path().join("marked.pdn");
+        std::fs::write(&marked, b"\xef\xbb\xbf[Event \"x\"] 21-17 12-15 *").unwrap();
+        let missing = folder.path().join("missing.pdn");
+        let mut out = Vec::new();
+        let error = run(&[missing.clone(), good, marked], dama::check_facts, &mut out).unwrap_err();
+        assert_eq!(error.to_string(), format!("read {}", missing.display()));
+        let shown = String::from_utf8(out).unwrap();
+        assert!(shown.starts_with(&format!("read {}: ", missing.display())), "{shown}");
+        assert!(shown.ends_with("\n2 passed, 0 failed\n"), "{shown}");
     }
 
     #[test]

@@ -4,6 +4,7 @@
 
 mod tokens;
 
+use crate::tags;
 use shared::game::dama::fen::{self, FenError};
 use shared::game::dama::text::{find_move, format_move};
 use shared::game::dama::{Dama, Move, Position};
@@ -53,6 +54,25 @@ pub enum PdnReason {
     /// A move is not legal, or not a move.
     #[error(transparent)]
     Move(MoveError),
+    /// Two results stand at the end of a game.
+    #[error("two results, {0} and {1}")]
+    TwoResults(&'static str, &'static str),
+    /// The result at the end of the game is not that of its tag.
+    #[error("the tag Result says {tag}, the game ends with {found}")]
+    OtherTag {
+        /// The result in the tag.
+        tag: &'static str,
+        /// The result at the end.
+        found: &'static str,
+    },
+    /// The last position is won by another side than the record says.
+    #[error("the result is {stated}, but the last position is {found}")]
+    OtherOutcome {
+        /// What the record says.
+        stated: &'static str,
+        /// What the rules say.
+        found: &'static str,
+    },
 }
 
 impl PdnGame {
@@ -90,7 +110,8 @@ struct Record {
     line: u32,
     tags: Vec<(String, String)>,
     moves: Vec<(u32, String)>,
-    result: Option<Option<Outcome>>,
+    /// Its line, and what it says.
+    result: Option<(u32, Option<Outcome>)>,
 }
 
 impl Record {
@@ -111,7 +132,8 @@ impl Record {
                 Ok(Token::Tag { name, value }) => record.tags.push((name, value)),
                 Ok(Token::Move(text)) => record.moves.push((line, text)),
                 Ok(Token::Result(result)) => {
-                    record.result = Some(result);
+                    record.result = Some((line, result));
+                    failure = failure.or(other_result(tokens, result));
                     break;
                 }
                 Err(error) => failure = failure.or(Some(error)),
@@ -142,8 +164,40 @@ impl Record {
             game.play(&mut position, mv);
             played.push(mv);
         }
-        let result = result.or_else(|| tokens::read_result(find_tag(&tags, "Result")?)).flatten();
-        Ok(PdnGame { tags, start, moves: played, result })
+        let tag = find_tag(&tags, "Result").and_then(tokens::read_result).flatten();
+        // PDN 3.0 ends every game with an asterisk and leaves the result to the tag.
+        let (line, stated) = result.map_or((line, tag), |(line, result)| (line, result.or(tag)));
+        check_result(tag, stated, game.outcome(&position)).map_err(|reason| PdnError { line, reason })?;
+        Ok(PdnGame { tags, start, moves: played, result: stated })
+    }
+}
+
+/// Passes over results that follow `result`. Returns the error if one of them is another.
+fn other_result(tokens: &mut Tokens<'_>, result: Option<Outcome>) -> Option<PdnError> {
+    let mut failure = None;
+    while let Some((line, Ok(Token::Result(next)))) = tokens.peek() {
+        tokens.advance();
+        if next != result {
+            let reason = PdnReason::TwoResults(write_result(result), write_result(next));
+            failure.get_or_insert(PdnError { line, reason });
+        }
+    }
+    failure
+}
+
+/// Compares what is known of a result: by its tag, as it stands at the end of the game, and by the rules, where they
+/// name a winner; people stop and go on where the rules see a draw.
+fn check_result(tag: Option<Outcome>, stated: Option<Outcome>, decided: Option<Outcome>) -> Result<(), PdnReason> {
+    if let (Some(one), Some(other)) = (tag, stated)
+        && one != other
+    {
+        return Err(PdnReason::OtherTag { tag: write_result(tag), found: write_result(stated) });
+    }
+    match (stated, decided) {
+        (Some(said), Some(found @ Outcome::Win(_))) if said != found => {
+            Err(PdnReason::OtherOutcome { stated: write_result(stated), found: write_result(decided) })
+        }
+        _ => Ok(()),
     }
 }
 
@@ -153,13 +207,13 @@ pub fn write(game: &PdnGame) -> String {
     let result = write_result(game.result);
     let mut text = String::new();
     for (name, value) in game.tags.iter().filter(|(name, _)| !["GameType", "FEN", "Result"].contains(&name.as_str())) {
-        text += &tag_line(name, value);
+        text += &tags::write(name, value);
     }
-    text += &tag_line("Result", result);
-    text += &tag_line("GameType", GAME_TYPE);
+    text += &tags::write("Result", result);
+    text += &tags::write("GameType", GAME_TYPE);
     let dama = Dama::default();
     if *game.start.board() != *dama.initial_position().board() || game.start.side_to_move() == Side::Black {
-        text += &tag_line("FEN", &fen::write(game.start.board(), game.start.side_to_move()));
+        text += &tags::write("FEN", &fen::write(game.start.board(), game.start.side_to_move()));
     }
     text.push('\n');
     let mut lines = Lines::default();
@@ -176,11 +230,6 @@ pub fn write(game: &PdnGame) -> String {
     }
     lines.add(result);
     text + &lines.text + "\n"
-}
-
-fn tag_line(name: &str, value: &str) -> String {
-    let value = value.replace('\\', "\\\\").replace('"', "\\\"");
-    format!("[{name} \"{value}\"]\n")
 }
 
 const fn write_result(result: Option<Outcome>) -> &'static str {

@@ -1,6 +1,7 @@
 //! The parts of a PDN text: tags, moves and results, with the line of each. Everything else is passed over.
 
 use super::{PdnError, PdnReason};
+use crate::tags::{self, Bracketed};
 use shared::game::{Outcome, Side};
 
 /// One part of a text.
@@ -42,12 +43,11 @@ impl<'a> Tokens<'a> {
             let line = self.line;
             let unclosed = |what| Some((line, Err(PdnError { line, reason: PdnReason::Unclosed(what) })));
             match self.rest.chars().next()? {
-                '[' => {
-                    let Some(text) = self.take_tag() else { return unclosed("a tag") };
-                    if let Some(tag) = read_tag(text) {
-                        return Some((line, Ok(tag)));
-                    }
-                }
+                '[' => match self.take_bracketed() {
+                    Bracketed::Tag { name, value } => return Some((line, Ok(Token::Tag { name, value }))),
+                    Bracketed::Other => {}
+                    Bracketed::Unclosed => return unclosed("a tag"),
+                },
                 '{' => {
                     if self.take_past('}').is_none() {
                         return unclosed("a comment");
@@ -90,11 +90,11 @@ impl<'a> Tokens<'a> {
         found.then_some(text)
     }
 
-    /// Passes over a tag, which lies on one line; brackets in its value are part of it.
-    fn take_tag(&mut self) -> Option<&'a str> {
-        let line = self.rest.lines().next().unwrap_or_default();
-        self.take(line.len());
-        line.rfind(']').map(|end| &line[1..end])
+    /// Passes over a bracket and what stands in it; without a closing one over the line.
+    fn take_bracketed(&mut self) -> Bracketed {
+        let (found, len) = tags::read(&self.rest[1..]);
+        self.take(1 + len);
+        found
     }
 
     /// Passes over a variation and those in it.
@@ -125,14 +125,6 @@ impl<'a> Tokens<'a> {
         self.take(end);
         word
     }
-}
-
-/// Reads `Name "value"`.
-fn read_tag(text: &str) -> Option<Token> {
-    let (name, value) = text.trim().split_once(char::is_whitespace)?;
-    let value = value.trim().strip_prefix('"')?.strip_suffix('"')?;
-    let value = value.replace("\\\"", "\"").replace("\\\\", "\\");
-    Some(Token::Tag { name: name.to_owned(), value })
 }
 
 /// Reads a move or a result; `None` for a number or an annotation.

@@ -44,13 +44,14 @@ const fn letter(side: Side) -> char {
     }
 }
 
-/// Reads a position. Ranges (`1-12`), spaces, Black's pieces first and a full stop at the end are taken too.
+/// Reads a position. Ranges (`1-12`), spaces, Black's pieces first, a full stop at the end, the tag around it
+/// (`[FEN "..."]`), clocks behind it (`:H0:F1`) and the colour before each square (`WW21,WK30`) are taken too.
 ///
 /// # Errors
 /// [`FenError`] saying what is wrong. Never panics.
 pub fn read(text: &str) -> Result<Position, FenError> {
-    let text = text.trim();
-    let mut parts = text.strip_suffix('.').unwrap_or(text).split(':').map(str::trim);
+    let text = without_tag(text.trim());
+    let mut parts = text.strip_suffix('.').unwrap_or(text).split(':').map(str::trim).filter(|part| !is_clock(part));
     let (Some(side), Some(first), Some(second), None) = (parts.next(), parts.next(), parts.next(), parts.next()) else {
         return Err(FenError::Parts);
     };
@@ -63,6 +64,18 @@ pub fn read(text: &str) -> Result<Position, FenError> {
     };
     let board = Board::new(white.squares, black.squares, white.kings | black.kings)?;
     Ok(Position::new(board, side, 0))
+}
+
+/// Returns what stands in `[FEN "..."]`, or the text itself.
+fn without_tag(text: &str) -> &str {
+    let in_tag = || text.strip_prefix("[FEN")?.strip_suffix(']')?.trim().strip_prefix('"')?.strip_suffix('"');
+    in_tag().map_or(text, str::trim)
+}
+
+/// Returns whether a part of a text is a clock: quiet plies (`H0`) or the number of the move (`F1`).
+fn is_clock(part: &str) -> bool {
+    let number = part.strip_prefix(['H', 'F']);
+    number.is_some_and(|number| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
 fn read_side(text: &str) -> Option<Side> {
@@ -95,6 +108,8 @@ impl Pieces {
 
     fn add(&mut self, item: &str) -> Result<(), FenError> {
         let error = || FenError::Square(item.chars().take(16).collect());
+        let colour: &[char] = if self.side == Side::White { &['W', 'w'] } else { &['B', 'b'] };
+        let item = item.strip_prefix(colour).unwrap_or(item);
         let (is_king, squares) = match item.strip_prefix(['K', 'k']) {
             Some(squares) => (true, squares),
             None => (false, item),
@@ -128,6 +143,15 @@ mod tests {
             let position = read(text).expect("a position");
             assert_eq!(write(position.board(), position.side_to_move()), written);
         }
+        for text in [
+            "[FEN \"W:W21,K7,30:BK3,12,14\"]",
+            " [FEN\t\" W:W21,K7,30:BK3,12,14. \" ] ",
+            "W:W21,K7,30:BK3,12,14:H0:F1",
+            "W:BBK3,B12,B14:WW21,WK7,w30:H12:F30.",
+        ] {
+            let position = read(text).expect(text);
+            assert_eq!(write(position.board(), position.side_to_move()), "W:WK7,21,30:BK3,12,14", "{text}");
+        }
         let start = read("w : b1-12 : W21-32 .").expect("a position");
         assert_eq!((*start.board(), start.side_to_move()), (Board::START, Side::White));
     }
@@ -137,7 +161,9 @@ mod tests {
         for text in ["", "W", "W:W1", "W:W21:W22", "W:W21:B3:B4", "X:W21:B3", "W:21:3", "W::"] {
             assert_eq!(error(text), FenError::Parts.to_string(), "{text}");
         }
-        for (text, item) in [("W:W33:B", "33"), ("W:W21,,22:B", ""), ("W:WQ3:B", "Q3"), ("W:W9-5:B", "9-5")] {
+        for (text, item) in
+            [("W:W33:B", "33"), ("W:W21,,22:B", ""), ("W:WQ3:B", "Q3"), ("W:WB3:B", "B3"), ("W:W9-5:B", "9-5")]
+        {
             assert_eq!(error(text), format!("{item:?} is not a square"));
         }
         assert_eq!(error("W:W21,K21:B"), "square 21 is named twice");
