@@ -6,6 +6,7 @@ mod analyse;
 mod curve;
 mod games;
 mod hub;
+mod inbox;
 mod matches;
 mod options;
 mod perft;

@@ -87,6 +87,24 @@ fn check_outline(outline: &str, preset: SearchPreset) {
 }
 
 #[test]
+fn the_mean_depth_is_that_of_the_simulations() {
+    let dama = Dama::default();
+    for (count, is_exact) in [(200, true), (5_000, false)] {
+        let settings = SearchSettings::default().for_match(count);
+        let search = searched(&dama, dama.initial_position(), SearchPreset::AlphaZero, settings);
+        let outline = search.outline(u32::MAX);
+        let visits = outline.lines().skip(1).map(|line| {
+            let count = line.split(" visits ").nth(1).and_then(|rest| rest.split(' ').next()).expect("visits");
+            count.parse::<f64>().expect("a number")
+        });
+        // A simulation is a visit of each node on its way.
+        let expected = visits.sum::<f64>() / f64::from(search.simulation_count());
+        let error = (search.mean_depth() - expected).abs();
+        assert!(error < if is_exact { 1e-9 } else { expected / 5.0 }, "{} instead of {expected}", search.mean_depth());
+    }
+}
+
+#[test]
 fn several_threads_count_every_simulation_once() {
     for preset in SearchPreset::ALL {
         let count = if preset == SearchPreset::Vanilla { 20_000 } else { 60_000 };

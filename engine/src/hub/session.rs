@@ -12,7 +12,7 @@ use shared::game::{Game, MoveError, Outcome};
 use shared::search::{ParallelSearch, SearchPreset};
 
 use super::level::{Level, LevelError};
-use super::watch::{Ends, Inbox, Next, Watch};
+use super::watch::{Ends, Lines, Next, Watch};
 use crate::options::{EngineOptions, Kind, OptionError, ShownOption};
 use crate::player::Player;
 use crate::think::think;
@@ -22,7 +22,8 @@ use notation::dama::hub_line::{HubLine, quoted};
 pub struct Session {
     player: Player<Dama>,
     options: EngineOptions,
-    position: Position,
+    /// The position; none after one that was refused.
+    position: Option<Position>,
     level: Level,
     /// The tree below the position searched last, kept for the next one.
     search: Option<ParallelSearch<Dama>>,
@@ -65,7 +66,7 @@ impl Session {
         Self {
             player,
             options,
-            position: dama().initial_position(),
+            position: Some(dama().initial_position()),
             level: Level::default(),
             search: None,
             random: Pcg64Mcg::seed_from_u64(seed),
@@ -76,7 +77,7 @@ impl Session {
     ///
     /// # Errors
     /// If the answer cannot be written.
-    pub fn execute(&mut self, text: &str, inbox: &mut dyn Inbox, out: &mut dyn Write) -> io::Result<Next> {
+    pub fn execute(&mut self, text: &str, lines: &mut dyn Lines, out: &mut dyn Write) -> io::Result<Next> {
         let line = HubLine::parse(text);
         let done = match line.command.as_str() {
             "hub" => self.introduce(out).map(Ok)?,
@@ -89,7 +90,7 @@ impl Session {
             }
             "pos" => self.set_position(&line),
             "level" => Level::parse(&line).map(|level| self.level = level).map_err(CommandError::from),
-            "go" => return self.go(&line, inbox, out),
+            "go" => return self.go(&line, lines, out),
             "quit" => return Ok(Next::Quit),
             _ => Ok(()),
         };
@@ -117,7 +118,11 @@ impl Session {
             return if is_known { Ok(()) } else { Err(CommandError::Variant(value.to_owned())) };
         }
         let before = self.options.tree_key();
-        self.options.set(name, value)?;
+        match self.options.set(name, value) {
+            // Managers send the parameters that they know to every engine.
+            Err(OptionError::Unknown(_)) => return Ok(()),
+            set => set?,
+        }
         self.player.set_threads(self.options.threads.value);
         if self.options.tree_key() != before {
             self.search = None;
@@ -126,29 +131,34 @@ impl Session {
     }
 
     fn set_position(&mut self, line: &HubLine) -> Result<(), CommandError> {
+        // To play on from the last one would be to play another game.
+        self.position = None;
         let text = line.value("pos").ok_or(CommandError::NoPosition)?;
         let mut position = hub::read(text)?;
         for text in line.value("moves").unwrap_or_default().split_whitespace() {
             let mv = find_move(&dama(), &position, text)?;
             dama().play(&mut position, mv);
         }
-        self.position = position;
+        self.position = Some(position);
         Ok(())
     }
 
     /// Searches and answers with a move.
-    fn go(&mut self, line: &HubLine, inbox: &mut dyn Inbox, out: &mut dyn Write) -> io::Result<Next> {
+    fn go(&mut self, line: &HubLine, lines: &mut dyn Lines, out: &mut dyn Write) -> io::Result<Next> {
         let mode = match () {
             () if line.has("ponder") => Mode::Ponder,
             () if line.has("analyze") || line.has("analyse") => Mode::Analyze,
             () => Mode::Think,
         };
+        let Some(mut position) = self.position.clone() else {
+            return tell_error(out, "go: the last position was refused").map(|()| Next::Listen);
+        };
         // People and programs play on where the rules see a draw: the past is then left out.
-        if dama().outcome(&self.position) == Some(Outcome::Draw) {
-            self.position = Position::new(*self.position.board(), self.position.side_to_move(), 0);
+        if dama().outcome(&position) == Some(Outcome::Draw) {
+            position = Position::new(*position.board(), position.side_to_move(), 0);
         }
         let mut moves = Vec::new();
-        dama().legal_moves(&self.position, &mut moves);
+        dama().legal_moves(&position, &mut moves);
         match moves[..] {
             [] => {
                 tell_error(out, "go: the game is over")?;
@@ -159,13 +169,19 @@ impl Session {
                 out.flush()?;
                 Ok(Next::Listen)
             }
-            _ => self.think(mode, inbox, out),
+            _ => self.think(&position, mode, lines, out),
         }
     }
 
-    fn think(&mut self, mode: Mode, inbox: &mut dyn Inbox, out: &mut dyn Write) -> io::Result<Next> {
-        let kept = self.kept_search();
-        let new_search = || self.options.new_search(&dama(), &self.position, self.random.random());
+    fn think(
+        &mut self,
+        position: &Position,
+        mode: Mode,
+        lines: &mut dyn Lines,
+        out: &mut dyn Write,
+    ) -> io::Result<Next> {
+        let kept = self.kept_search(position);
+        let new_search = || self.options.new_search(&dama(), position, self.random.random());
         let mut search = match kept.map_or_else(new_search, Ok) {
             Ok(search) => search,
             Err(error) => return tell_error(out, &error.to_string()).map(|()| Next::Listen),
@@ -175,7 +191,7 @@ impl Session {
         let mut limits = self.options.limits(ends.simulation_count.filter(|_| !ponders), None);
         let (player, preset) = (&self.player, self.options.preset.value);
         let make_evaluator = |seed| player.evaluator(preset, seed);
-        let mut watch = Watch::new(inbox, &mut *out, ends, search.simulation_count(), ponders);
+        let mut watch = Watch::new(lines, &mut *out, ends, search.simulation_count(), ponders);
         limits.deadline = watch.deadline();
         let thought = think(&mut search, &make_evaluator, &limits, &mut |search| watch.goes_on(search));
         if let Err(error) = thought {
@@ -202,13 +218,13 @@ impl Session {
         let margin = Duration::from_millis(self.options.time_margin_ms.value.into());
         let has_limit = time.is_some() || depth.is_some();
         let default_count = (!has_limit).then_some(self.options.simulations.value);
-        Ends { depth, simulation_count: nodes.or(default_count), time: time.map(|time| time.saturating_sub(margin)) }
+        Ends { depth, simulation_count: nodes.or(default_count), time: time.map(|time| time.without(margin)) }
     }
 
     /// Returns the tree of the last search, if the position is in it at most two plies down.
-    fn kept_search(&mut self) -> Option<ParallelSearch<Dama>> {
+    fn kept_search(&mut self, position: &Position) -> Option<ParallelSearch<Dama>> {
         let mut search = self.search.take()?;
-        let line = line_between(search.position(), &self.position)?;
+        let line = line_between(search.position(), position)?;
         line.into_iter().for_each(|mv| search.play(mv));
         let is_small = search.byte_count() <= ((self.options.memory_mb.value as usize) << 20) / 4;
         (is_small && dama().outcome(search.position()).is_none()).then_some(search)

@@ -24,7 +24,7 @@ pub enum Next {
 }
 
 /// Lines that come in while a search runs.
-pub trait Inbox {
+pub trait Lines {
     /// Returns the next line if there is one already; the inner `None` is the end of the input.
     fn poll(&mut self) -> Option<Option<String>>;
 }
@@ -42,7 +42,7 @@ pub struct Ends {
 
 /// Looks after a search while it runs.
 pub struct Watch<'a> {
-    inbox: &'a mut dyn Inbox,
+    lines: &'a mut dyn Lines,
     out: &'a mut dyn Write,
     ends: Ends,
     started: Instant,
@@ -56,10 +56,10 @@ pub struct Watch<'a> {
 
 impl<'a> Watch<'a> {
     /// Starts to look after a search that begins with `kept_count` simulations. While pondering no clock runs.
-    pub fn new(inbox: &'a mut dyn Inbox, out: &'a mut dyn Write, ends: Ends, kept_count: u32, ponders: bool) -> Self {
+    pub fn new(lines: &'a mut dyn Lines, out: &'a mut dyn Write, ends: Ends, kept_count: u32, ponders: bool) -> Self {
         let started = Instant::now();
         let clock = (!ponders).then_some(started);
-        Self { inbox, out, ends, started, clock, told: started, kept_count, next: Next::Listen, failure: None }
+        Self { lines, out, ends, started, clock, told: started, kept_count, next: Next::Listen, failure: None }
     }
 
     /// Returns when the search must be over, as far as that is known now.
@@ -69,7 +69,7 @@ impl<'a> Watch<'a> {
 
     /// Looks after the search between two batches. Returns whether it goes on.
     pub fn goes_on(&mut self, search: &ParallelSearch<Dama>) -> bool {
-        while let Some(line) = self.inbox.poll() {
+        while let Some(line) = self.lines.poll() {
             if !self.listen(line) {
                 return false;
             }
@@ -130,8 +130,9 @@ impl<'a> Watch<'a> {
         let seconds = self.started.elapsed().as_secs_f64();
         let rate = f64::from(count.saturating_sub(self.kept_count)) / seconds.max(1e-9) / 1e6;
         self.write(&format!(
-            "info depth={} score={:.2} nodes={count} time={seconds:.3} nps={rate:.4} pv=\"{}\"",
+            "info depth={} mean-depth={:.1} score={:.2} nodes={count} time={seconds:.3} nps={rate:.4} pv=\"{}\"",
             line.len(),
+            search.mean_depth(),
             score(search, line.len()),
             line.join(" ")
         ));

@@ -13,6 +13,7 @@ mod evaluators;
 mod gumbel;
 mod halving;
 mod leaf_source;
+mod mean_depth;
 mod outline;
 mod parallel;
 mod preset;

@@ -19,7 +19,7 @@ use super::proof::Proof;
 use super::report::MoveReport;
 use super::search_settings::{RootSelection, SearchSettings};
 use super::view::{NodeIndex, NodeView, TreeView};
-use super::{SearchError, choice, outline, proof_of, report};
+use super::{SearchError, choice, mean_depth, outline, proof_of, report};
 use crate::game::{Game, Value};
 use crate::setting::check_that;
 use table::Table;
@@ -177,6 +177,12 @@ impl<G: Game> ParallelSearch<G> {
     #[must_use]
     pub fn simulation_count(&self) -> u32 {
         self.root().visit_count
+    }
+
+    /// Returns the mean number of plies from the root to the leaf of a simulation, of a large tree about so.
+    #[must_use]
+    pub fn mean_depth(&self) -> f64 {
+        mean_depth::mean_depth(&self.tree)
     }
 
     /// Returns how many simulations are under way.
