@@ -100,7 +100,7 @@ mod tests {
             std::thread::yield_now();
         }
         assert!(inbox.holds(|line| line == "one") && !inbox.holds(|line| line == "four"));
-        let mut text = |line: Option<Line>| line.map(|line| line.text);
+        let text = |line: Option<Line>| line.map(|line| line.text);
         assert_eq!(text(inbox.wait()), Some(Ok("one".to_owned())));
         assert_eq!(text(inbox.poll().unwrap()), Some(Err(LineError::NotText)));
         assert_eq!(text(inbox.wait()), Some(Ok("two".to_owned())));

@@ -75,7 +75,7 @@ fn main() -> ExitCode {
             Command::Ladder(options) => matches::run_ladder(&options, &mut out),
             Command::Match(options) => matches::run(&options, &mut out),
             Command::Perft(options) => games::perft(&options, &mut out),
-            Command::Uhp(options) => uhp::run(&options, &mut std::io::stdin().lock(), &mut out),
+            Command::Uhp(options) => uhp::run(&options, BufReader::new(std::io::stdin()), &mut out),
             Command::Verify(options) => games::verify(&options, &mut out),
         })
     })

@@ -5,6 +5,7 @@ use std::ops::RangeInclusive;
 use std::str::FromStr;
 use std::time::Instant;
 
+use notation::{ReplayRules, RuleChoice, RuleChoiceError};
 use shared::catalog::NetworkGame;
 use shared::game::Game;
 use shared::search::{
@@ -29,27 +30,25 @@ impl<T: Copy> Number<T> {
     }
 }
 
-/// Yes or no.
-#[derive(Debug, Clone, Copy)]
-pub struct Switch {
-    /// What is in use.
-    pub value: bool,
-    default: bool,
-}
-
 /// One of several names.
 #[derive(Debug, Clone, Copy)]
-pub struct Choice {
+pub struct Choice<T> {
     /// What is in use.
-    pub value: SearchPreset,
-    default: SearchPreset,
+    pub value: T,
+    default: T,
+}
+
+impl<T: Copy> Choice<T> {
+    const fn new(default: T) -> Self {
+        Self { value: default, default }
+    }
 }
 
 /// All options with their values. What each does: `docs/uhp.md`.
 #[derive(Debug, Clone)]
 pub struct EngineOptions {
     /// How to search.
-    pub preset: Choice,
+    pub preset: Choice<SearchPreset>,
     /// Simulations of a search without a limit.
     pub simulations: Number<u32>,
     /// Weight of prior and visits against value (c_puct).
@@ -69,7 +68,9 @@ pub struct EngineOptions {
     /// Threads that search the tree.
     pub search_threads: Number<u32>,
     /// Whether the third occurrence of a position is a draw; counts from the next game on.
-    pub repetition_draw: Switch,
+    repetition_draw: Choice<RuleChoice>,
+    /// Whether a queen may be a side's first piece; counts from the next game on.
+    queen_first: Choice<RuleChoice>,
     /// What the game's searches by PUCT explore with.
     puct_exploration: f32,
 }
@@ -106,8 +107,8 @@ pub enum OptionProblem {
         most: String,
     },
     /// Neither yes nor no.
-    #[error("{0:?} is not True or False")]
-    Switch(String),
+    #[error(transparent)]
+    Rule(#[from] RuleChoiceError),
     /// Not the name of a preset.
     #[error(transparent)]
     Preset(#[from] SearchPresetError),
@@ -137,8 +138,6 @@ pub enum Kind {
     Int,
     /// A number.
     Real,
-    /// Yes or no.
-    Bool,
     /// One of several names.
     Enum,
 }
@@ -147,7 +146,7 @@ impl EngineOptions {
     /// Returns the options of an engine that plays `G` and searches by `preset`, each at its default.
     pub fn new<G: NetworkGame>(preset: SearchPreset) -> Self {
         let mut options = Self {
-            preset: Choice { value: preset, default: preset },
+            preset: Choice::new(preset),
             simulations: Number::new(SearchSettings::default().simulation_count, SearchSettings::SIMULATION_COUNTS),
             exploration: Number::new(G::EXPLORATION, SearchSettings::EXPLORATIONS),
             temperature: Number::new(0.0, SearchSettings::TEMPERATURES),
@@ -158,7 +157,8 @@ impl EngineOptions {
             time_margin_ms: Number::new(50, 0..=10_000),
             threads: Number::new(1, 1..=256),
             search_threads: Number::new(1, 1..=256),
-            repetition_draw: Switch { value: true, default: true },
+            repetition_draw: Choice::new(RuleChoice::Auto),
+            queen_first: Choice::new(RuleChoice::Auto),
             puct_exploration: G::EXPLORATION,
         };
         options.exploration.value = options.preset_exploration();
@@ -202,6 +202,11 @@ impl EngineOptions {
             self.exploration.value = self.preset_exploration();
         }
         Ok(())
+    }
+
+    /// Returns the rules of the next game of Hive.
+    pub const fn replay_rules(&self) -> ReplayRules {
+        ReplayRules { repetition_draw: self.repetition_draw.value, queen_first: self.queen_first.value }
     }
 
     /// Returns how a game is searched. The search itself ends by the limits of each move.
@@ -250,7 +255,7 @@ impl EngineOptions {
         }
     }
 
-    fn all(&mut self) -> [(&'static str, &'static str, &mut dyn EngineOption); 11] {
+    fn all(&mut self) -> [(&'static str, &'static str, &mut dyn EngineOption); 12] {
         [
             (PRESET, "preset", &mut self.preset),
             ("Simulations", "simulations", &mut self.simulations),
@@ -263,6 +268,7 @@ impl EngineOptions {
             ("Threads", "threads", &mut self.threads),
             ("SearchThreads", "search-threads", &mut self.search_threads),
             ("RepetitionDraw", "", &mut self.repetition_draw),
+            ("QueenFirst", "", &mut self.queen_first),
         ]
     }
 }
@@ -313,29 +319,34 @@ impl<T: NumberType> EngineOption for Number<T> {
     }
 }
 
-impl EngineOption for Switch {
+impl EngineOption for Choice<RuleChoice> {
     fn shown(&self) -> ShownOption {
-        let [value, default] = [self.value, self.default].map(|value| value.to_string());
-        ShownOption { name: "", hub_name: "", kind: Kind::Bool, value, default, allowed: vec![] }
+        self.shown_with(RuleChoice::ALL.map(RuleChoice::name), RuleChoice::name)
     }
 
     fn set(&mut self, text: &str) -> Result<(), OptionProblem> {
-        self.value = text.to_ascii_lowercase().parse().map_err(|_| OptionProblem::Switch(text.to_owned()))?;
+        self.value = text.parse()?;
         Ok(())
     }
 }
 
-impl EngineOption for Choice {
+impl EngineOption for Choice<SearchPreset> {
     fn shown(&self) -> ShownOption {
-        let [value, default] = [self.value, self.default].map(|preset| preset.name().to_owned());
-        let allowed = SearchPreset::ALL.map(|preset| preset.name().to_owned()).to_vec();
-        ShownOption { name: "", hub_name: "", kind: Kind::Enum, value, default, allowed }
+        self.shown_with(SearchPreset::ALL.map(SearchPreset::name), SearchPreset::name)
     }
 
     fn set(&mut self, text: &str) -> Result<(), OptionProblem> {
         let named = text.to_ascii_lowercase().parse();
         self.value = named.map_err(|SearchPresetError(_)| SearchPresetError(text.to_owned()))?;
         Ok(())
+    }
+}
+
+impl<T: Copy> Choice<T> {
+    fn shown_with<const N: usize>(&self, names: [&'static str; N], name: fn(T) -> &'static str) -> ShownOption {
+        let [value, default] = [self.value, self.default].map(|value| name(value).to_owned());
+        let allowed = names.map(str::to_owned).to_vec();
+        ShownOption { name: "", hub_name: "", kind: Kind::Enum, value, default, allowed }
     }
 }
 

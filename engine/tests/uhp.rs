@@ -7,6 +7,7 @@ mod common;
 use std::fmt::Write as _;
 use std::io::Write;
 use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use common::Running;
 
@@ -126,6 +127,28 @@ fn exit_ends_the_program() {
     let (mut engine, _) = Engine::start();
     engine.0.say("exit");
     assert_eq!(engine.0.child.wait().expect("the program ends").code(), Some(0));
+}
+
+#[test]
+fn an_interrupt_ends_a_search_and_never_the_program() {
+    let (mut engine, _) = Engine::start();
+    let id = engine.0.child.id().to_string();
+    let interrupt = || assert!(Command::new("kill").args(["-INT", &id]).status().expect("kill runs").success());
+    interrupt();
+    assert_eq!(engine.ask("newgame Base+MLP"), "Base+MLP;NotStarted;White[1]");
+    let is_answered = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        // Until the search has begun there is nothing to end.
+        scope.spawn(|| {
+            while !is_answered.load(Relaxed) {
+                interrupt();
+            }
+        });
+        let best = engine.ask("bestmove time 10:00:00");
+        is_answered.store(true, Relaxed);
+        assert!(best.starts_with('w'), "{best}");
+    });
+    assert_eq!(engine.end(), Some(0));
 }
 
 #[cfg(feature = "network")]

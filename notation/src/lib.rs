@@ -10,8 +10,10 @@ pub mod dama;
 mod decode;
 pub mod games;
 mod played;
+mod replay_rules;
 mod tags;
 pub mod uhp;
 
 pub use decode::decode;
 pub use played::{Ending, PLY_COUNT_MAX, PlayedGame, ReadError, ReadOptions, Remark};
+pub use replay_rules::{ReplayRules, RuleChoice, RuleChoiceError};

@@ -8,6 +8,7 @@ use std::str::FromStr;
 use shared::game::hive::text::format_move;
 use shared::game::hive::{GameType, GameTypeError, Hive, Move, Position};
 use shared::game::{Game, MoveError, Outcome, Side};
+use shared::quoted::Quoted;
 
 /// A game's state as the protocol names it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -70,7 +71,7 @@ impl FromStr for GameState {
     fn from_str(text: &str) -> Result<Self, GameStringError> {
         [Self::NotStarted, Self::InProgress, Self::Draw, Self::WhiteWins, Self::BlackWins]
             .into_iter()
-            .find(|state| state.to_string() == text)
+            .find(|state| state.to_string().eq_ignore_ascii_case(text))
             .ok_or_else(|| GameStringError::State(text.to_owned()))
     }
 }
@@ -104,11 +105,9 @@ impl FromStr for Turn {
     fn from_str(text: &str) -> Result<Self, GameStringError> {
         let error = || GameStringError::Turn(text.to_owned());
         let (side, number) = text.strip_suffix(']').and_then(|text| text.split_once('[')).ok_or_else(error)?;
-        let side = match side {
-            "White" => Side::White,
-            "Black" => Side::Black,
-            _ => return Err(error()),
-        };
+        let sides = [("White", Side::White), ("Black", Side::Black)];
+        let named = sides.into_iter().find(|(name, _)| name.eq_ignore_ascii_case(side));
+        let (_, side) = named.ok_or_else(error)?;
         match number.parse() {
             Ok(number) if number > 0 => Ok(Self { side, number }),
             _ => Err(error()),
@@ -123,10 +122,10 @@ pub enum GameStringError {
     #[error(transparent)]
     GameType(#[from] GameTypeError),
     /// The second part names no state.
-    #[error("game state {0:?} is not NotStarted, InProgress, Draw, WhiteWins or BlackWins")]
+    #[error("game state {} is not NotStarted, InProgress, Draw, WhiteWins or BlackWins", Quoted(.0))]
     State(String),
     /// The third part names no turn.
-    #[error("turn {0:?} is not like White[1]")]
+    #[error("turn {} is not like White[1]", Quoted(.0))]
     Turn(String),
     /// A move is not one, or not legal.
     #[error(transparent)]
@@ -180,6 +179,16 @@ impl GameString {
     /// # Errors
     /// [`GameStringError`] for a game of another type, a move that is not legal, or another turn than the moves lead to.
     pub fn replay(&self, hive: &Hive) -> Result<(Position, Vec<Move>), GameStringError> {
+        let (position, moves) = self.replay_moves(hive)?;
+        self.check_turn(position.ply())?;
+        Ok((position, moves))
+    }
+
+    /// Plays the moves from the start, whatever turn is claimed. Returns the position and the moves.
+    ///
+    /// # Errors
+    /// [`GameStringError`] for a game of another type, or a move that is not legal.
+    pub fn replay_moves(&self, hive: &Hive) -> Result<(Position, Vec<Move>), GameStringError> {
         let expected = hive.rules().game_type;
         if expected != self.game_type {
             return Err(GameStringError::OtherType { expected, found: self.game_type });
@@ -191,7 +200,6 @@ impl GameString {
             hive.play(&mut position, mv);
             moves.push(mv);
         }
-        self.check_turn(position.ply())?;
         Ok((position, moves))
     }
 

@@ -16,7 +16,8 @@ pub enum LineError {
     NotText,
 }
 
-/// Reads the next line, without its end; `None` at the end of the input. A line that is too long is skipped whole.
+/// Reads the next line, without its end and a byte-order mark before it; `None` at the end of the input. A line that is
+/// too long is skipped whole.
 ///
 /// # Errors
 /// What the system says if it cannot read on.
@@ -31,7 +32,7 @@ pub fn next_line(input: &mut impl BufRead) -> io::Result<Option<Result<String, L
         return Ok(Some(Err(LineError::TooLong)));
     }
     let text = String::from_utf8(bytes).map_err(|_| LineError::NotText);
-    Ok(Some(text.map(|text| text.trim().to_owned())))
+    Ok(Some(text.map(|text| text.trim_start_matches('\u{feff}').trim().to_owned())))
 }
 
 fn skip_line(input: &mut impl BufRead) -> io::Result<()> {
@@ -62,6 +63,7 @@ mod tests {
         let text = |text: &str| Ok(text.to_owned());
         assert_eq!(lines(b"info\r\n\n  play wS1 \nlast"), [text("info"), text(""), text("play wS1"), text("last")]);
         assert_eq!(lines(b""), []);
+        assert_eq!(lines(b"\xef\xbb\xbfinfo\r\n"), [text("info")]);
     }
 
     #[test]

@@ -10,6 +10,7 @@ pub mod game;
 pub mod gate;
 pub mod ids;
 pub mod opening;
+pub mod quoted;
 pub mod record;
 pub mod search;
 pub mod seed;

@@ -2,6 +2,7 @@
 
 use std::io::Write;
 
+use notation::ReplayRules;
 use notation::uhp::{GameString, format_game};
 use shared::game::hive::{GameType, Hive, HiveRules};
 
@@ -15,9 +16,9 @@ use crate::start::wrong_position;
 pub fn run(options: &Options, out: &mut dyn Write) -> anyhow::Result<()> {
     let start = format!("{}", options.start.game_type.unwrap_or(GameType::MLP));
     let game: GameString = options.start.position.as_ref().unwrap_or(&start).parse().map_err(wrong_position)?;
+    let fitting = ReplayRules::default().hive(&game);
     let game_type = options.start.game_type.unwrap_or(game.game_type);
-    let hive =
-        Hive::new(HiveRules { game_type, ply_limit: u32::MAX, repetition_draw: true, queen_first_allowed: false });
+    let hive = Hive::new(HiveRules { game_type, ..*fitting.rules() });
     let (position, moves) = game.replay(&hive).map_err(wrong_position)?;
     analyse(&hive, &position, &format_game(&hive, &moves), options, out)
 }

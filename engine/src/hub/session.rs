@@ -271,7 +271,6 @@ fn parameter(shown: &ShownOption) -> String {
     let kind = match kind {
         Kind::Int => "int",
         Kind::Real => "real",
-        Kind::Bool => "bool",
         Kind::Enum => "enum",
     };
     let allowed = match &allowed[..] {

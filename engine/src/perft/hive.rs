@@ -2,7 +2,7 @@
 
 use anyhow::Context;
 use notation::uhp::GameString;
-use shared::game::Game;
+use notation::{ReplayRules, RuleChoice};
 use shared::game::hive::{GameType, Hive, HiveRules, Position};
 
 use super::{Counted, Options};
@@ -19,15 +19,11 @@ struct Start {
 /// A usage error for a position that cannot be reached or is of another type, or options of another game.
 pub fn open(options: &Options) -> anyhow::Result<Box<dyn Counted>> {
     ensure_absent(options.count.is_none(), "--count", "dama")?;
-    let hive = |game_type| {
-        Hive::new(HiveRules { game_type, ply_limit: u32::MAX, repetition_draw: false, queen_first_allowed: false })
-    };
-    let Some(text) = &options.start.position else {
-        let hive = hive(options.start.game_type.unwrap_or(GameType::MLP));
-        return Ok(Box::new(Start { position: hive.initial_position(), hive }));
-    };
-    let game: GameString = text.parse().map_err(wrong_position)?;
-    let hive = hive(options.start.game_type.unwrap_or(game.game_type));
+    let start = options.start.game_type.unwrap_or(GameType::MLP).to_string();
+    let game: GameString = options.start.position.as_ref().unwrap_or(&start).parse().map_err(wrong_position)?;
+    let rules = ReplayRules { repetition_draw: RuleChoice::Off, queen_first: RuleChoice::Auto };
+    let game_type = options.start.game_type.unwrap_or(game.game_type);
+    let hive = Hive::new(HiveRules { game_type, ..*rules.hive(&game).rules() });
     let (position, _) = game.replay(&hive).map_err(wrong_position).context("read the position")?;
     Ok(Box::new(Start { hive, position }))
 }
@@ -63,6 +59,8 @@ mod tests {
         assert_eq!(node_counts(&of(Some(GameType::default()), None)), ["1", "4", "96", "1440"]);
         let position = "Base;InProgress;White[2];wA1;bA1 wA1-";
         assert_eq!(node_counts(&of(None, Some(position)))[..2], ["1", "15"]);
+        let queens = "Base;InProgress;White[2];wQ;bQ wQ-";
+        assert_eq!(node_counts(&of(None, Some(queens)))[..2], ["1", "14"], "the queen and twelve placements");
     }
 
     #[test]

@@ -10,12 +10,13 @@ use std::io::{self, BufRead, Write};
 
 use anyhow::Context;
 use runtime::exit::UsageError;
-use runtime::lines::next_line;
+use runtime::shutdown::Interrupts;
 
 use command::Command;
 use refusal::Refusal;
 use session::Session;
 
+use crate::inbox::{Inbox, Line};
 use crate::player::PlayerOptions;
 
 /// Plays Hive over the Universal Hive Protocol: commands on standard input, answers on standard output.
@@ -38,11 +39,13 @@ pub struct Options {
 ///
 /// # Errors
 /// A network that cannot be played; options that are none; input or output that fails.
-pub fn run(options: &Options, input: &mut impl BufRead, out: &mut impl Write) -> anyhow::Result<()> {
+pub fn run(options: &Options, input: impl BufRead + Send + 'static, out: &mut impl Write) -> anyhow::Result<()> {
     let (player, preset) = (options.player.player()?, options.player.preset);
     let mut session = Session::new(player, preset, options.seed.unwrap_or_else(rand::random));
     options.settings.iter().try_for_each(|setting| set(&mut session, setting))?;
-    match converse(&mut session, input, out) {
+    let interrupts = Interrupts::watch().context("listen to interrupts")?;
+    let inbox = Inbox::open(input).context("start the thread that reads lines")?;
+    match converse(&mut session, inbox, &interrupts, out) {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         result => result.context("talk to the viewer"),
     }
@@ -53,13 +56,14 @@ fn set(session: &mut Session, setting: &str) -> Result<(), UsageError> {
     let wrong = |what: &str| UsageError(format!("--set {setting}: {what}"));
     let (name, value) = setting.split_once('=').ok_or_else(|| wrong("write NAME=VALUE"))?;
     let command = Command::SetOption { name: name.to_owned(), value: value.to_owned() };
-    session.execute(command).map(drop).map_err(|refusal| wrong(refusal.line().trim_start_matches("err ")))
+    session.execute(command, &mut || true).map(drop).map_err(|refusal| wrong(refusal.line().trim_start_matches("err ")))
 }
 
-fn converse(session: &mut Session, input: &mut impl BufRead, out: &mut impl Write) -> io::Result<()> {
-    answer(session, Ok(Command::Info), out)?;
-    while let Some(line) = next_line(input)? {
-        let command = match line {
+/// A search ends by an interrupt that came after its command, or once the viewer has said `exit`.
+fn converse(session: &mut Session, mut inbox: Inbox, interrupts: &Interrupts, out: &mut impl Write) -> io::Result<()> {
+    answer(session, Ok(Command::Info), &mut || true, out)?;
+    while let Some(Line { text, read_at }) = inbox.wait() {
+        let command = match text {
             Ok(line) if line.is_empty() => continue,
             Ok(line) => Command::parse(&line),
             Err(error) => Err(error.into()),
@@ -67,13 +71,23 @@ fn converse(session: &mut Session, input: &mut impl BufRead, out: &mut impl Writ
         if command == Ok(Command::Exit) {
             break;
         }
-        answer(session, command, out)?;
+        let mut goes_on = || !interrupts.came_since(read_at) && !inbox.holds(is_exit);
+        answer(session, command, &mut goes_on, out)?;
     }
-    Ok(())
+    inbox.finish()
 }
 
-fn answer(session: &mut Session, command: Result<Command, Refusal>, out: &mut impl Write) -> io::Result<()> {
-    match command.and_then(|command| session.execute(command)) {
+fn is_exit(line: &str) -> bool {
+    !line.is_empty() && Command::parse(line) == Ok(Command::Exit)
+}
+
+fn answer(
+    session: &mut Session,
+    command: Result<Command, Refusal>,
+    goes_on: &mut dyn FnMut() -> bool,
+    out: &mut impl Write,
+) -> io::Result<()> {
+    match command.and_then(|command| session.execute(command, goes_on)) {
         Ok(lines) => lines.iter().try_for_each(|line| writeln!(out, "{line}"))?,
         Err(refusal) => writeln!(out, "{}", refusal.line())?,
     }
@@ -83,14 +97,17 @@ fn answer(session: &mut Session, command: Result<Command, Refusal>, out: &mut im
 
 #[cfg(test)]
 mod tests {
+    use std::time::Instant;
+
     use proptest::prelude::*;
 
     use super::*;
     use crate::uhp::session::tests::session;
 
-    fn talk(mut input: &[u8]) -> String {
+    fn talk(input: &[u8]) -> String {
         let mut out = Vec::new();
-        converse(&mut session(), &mut input, &mut out).unwrap();
+        let inbox = Inbox::open(io::Cursor::new(input.to_vec())).unwrap();
+        converse(&mut session(), inbox, &Interrupts::default(), &mut out).unwrap();
         String::from_utf8(out).unwrap()
     }
 
@@ -100,6 +117,44 @@ mod tests {
         assert_eq!(text.lines().filter(|line| *line == "ok").count(), 5, "{text}");
         assert!(text.contains("err line is not UTF-8\nok\nBase;NotStarted;White[1]\nok\n"), "{text}");
         assert!(text.contains("Base;InProgress;Black[1];wS1\nok\ninvalidmove "), "{text}");
+    }
+
+    #[test]
+    fn a_mark_before_a_line_is_passed_over() {
+        let text = talk(b"\xef\xbb\xbfnewgame\n");
+        assert!(text.ends_with("ok\nBase;NotStarted;White[1]\nok\n"), "{text}");
+    }
+
+    #[test]
+    fn exit_ends_a_search_at_once_and_the_end_of_the_input_does_not() {
+        let simulation_count = |input: &[u8]| {
+            let (mut session, mut out) = (session(), Vec::new());
+            let inbox = Inbox::open(io::Cursor::new(input.to_vec())).unwrap();
+            converse(&mut session, inbox, &Interrupts::default(), &mut out).unwrap();
+            let text = String::from_utf8(out).unwrap();
+            assert_eq!(text.lines().filter(|line| *line == "ok").count(), 3, "{text}");
+            session.kept_simulation_count().unwrap()
+        };
+        assert_eq!(simulation_count(b"newgame\nbestmove depth 300\n"), 300);
+        assert!(simulation_count(b"newgame\nbestmove depth 100000000\nexit\n") < 100_000_000);
+    }
+
+    #[test]
+    fn an_interrupt_ends_the_search_that_runs() {
+        let interrupts = Interrupts::default();
+        interrupts.note();
+        let before = Instant::now();
+        assert!(!interrupts.came_since(before), "it is the matter of an earlier search");
+        let (mut session, mut out) = (session(), Vec::new());
+        answer(&mut session, Ok(Command::NewGame(None)), &mut || true, &mut out).unwrap();
+        let command = Command::parse("bestmove time 10:00:00");
+        let mut goes_on = || {
+            interrupts.note();
+            !interrupts.came_since(before)
+        };
+        answer(&mut session, command, &mut goes_on, &mut out).unwrap();
+        let text = String::from_utf8(out).unwrap();
+        assert!(text.ends_with("\nok\n") && text.lines().nth(2).is_some_and(|line| line.starts_with('w')), "{text}");
     }
 
     proptest! {

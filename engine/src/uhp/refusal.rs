@@ -2,6 +2,7 @@
 
 use notation::uhp::GameStringError;
 use shared::game::MoveError;
+use shared::quoted::Quoted;
 
 use crate::options::{OptionError, OptionProblem};
 use runtime::lines::LineError;
@@ -19,16 +20,16 @@ pub enum Refusal {
     #[error("err {0}")]
     Line(#[from] LineError),
     /// The first word is no command.
-    #[error("err unknown command {0:?}; try help")]
+    #[error("err unknown command {}; try help", Quoted(.0))]
     UnknownCommand(String),
     /// The arguments do not go with the command.
     #[error("err usage: {0}")]
     Usage(&'static str),
     /// The time is none.
-    #[error("err time {0:?} is not like 00:00:05")]
+    #[error("err time {} is not like 00:00:05", Quoted(.0))]
     Time(String),
     /// The number of simulations is none.
-    #[error("err depth {0:?} is not a number of simulations, at least 1")]
+    #[error("err depth {} is not a number of simulations, at least 1", Quoted(.0))]
     Depth(String),
     /// There is no game yet.
     #[error("err no game; try newgame")]
@@ -48,7 +49,7 @@ pub enum Refusal {
         played: usize,
     },
     /// There is no such option.
-    #[error("err unknown option {0:?}; try options")]
+    #[error("err unknown option {}; try options", Quoted(.0))]
     UnknownOption(String),
     /// The option cannot have this value.
     #[error("err option {name}: {problem}")]

@@ -2,12 +2,12 @@
 
 use std::time::{Duration, Instant};
 
-use notation::uhp::{GameString, format_game};
+use notation::uhp::{GameString, GameStringError, format_game};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use runtime::logging;
 use shared::game::hive::text::format_move;
-use shared::game::hive::{Hive, HiveRules, Move, Position};
+use shared::game::hive::{Hive, Move, Position};
 use shared::game::{Game, MoveError};
 use shared::search::{ParallelSearch, Proof, SearchPreset};
 
@@ -52,11 +52,12 @@ impl Session {
         Self { player, options, game: None, search: None, random: Pcg64Mcg::seed_from_u64(seed) }
     }
 
-    /// Carries out a command and returns the lines of its answer, without the closing `ok`.
+    /// Carries out a command and returns the lines of its answer, without the closing `ok`. A search asks `goes_on`
+    /// between its batches.
     ///
     /// # Errors
     /// [`Refusal`]; game and options are then as before.
-    pub fn execute(&mut self, command: Command) -> Result<Vec<String>, Refusal> {
+    pub fn execute(&mut self, command: Command, goes_on: &mut dyn FnMut() -> bool) -> Result<Vec<String>, Refusal> {
         let line = match command {
             Command::Info => return Ok(info()),
             Command::Help => return Ok(USAGES.map(str::to_owned).to_vec()),
@@ -67,7 +68,7 @@ impl Session {
             Command::NewGame(text) => self.new_game(text.as_deref())?,
             Command::Play(text) => self.play(&text)?,
             Command::ValidMoves => self.valid_moves()?,
-            Command::BestMove(limit) => self.best_move(limit)?,
+            Command::BestMove(limit) => self.best_move(limit, goes_on)?,
             Command::Undo(count) => self.undo(count)?,
         };
         Ok(vec![line])
@@ -85,13 +86,9 @@ impl Session {
 
     fn new_game(&mut self, text: Option<&str>) -> Result<String, Refusal> {
         let game: GameString = text.unwrap_or("Base").parse()?;
-        let hive = Hive::new(HiveRules {
-            game_type: game.game_type,
-            ply_limit: u32::MAX,
-            repetition_draw: self.options.repetition_draw.value,
-            queen_first_allowed: false,
-        });
-        let (position, moves) = game.replay(&hive)?;
+        let hive = self.options.replay_rules().hive(&game);
+        let (position, moves) = game.replay_moves(&hive)?;
+        check_turn(&game, position.ply())?;
         self.search = None;
         Ok(self.game.insert(Played { hive, position, moves }).text())
     }
@@ -129,7 +126,7 @@ impl Session {
         Ok(game.text())
     }
 
-    fn best_move(&mut self, limit: Limit) -> Result<String, Refusal> {
+    fn best_move(&mut self, limit: Limit, goes_on: &mut dyn FnMut() -> bool) -> Result<String, Refusal> {
         let started = Instant::now();
         let game = running(self.game.as_ref())?;
         if let [only] = legal_moves(game)[..] {
@@ -150,7 +147,8 @@ impl Session {
             }
         };
         let kept_count = search.simulation_count();
-        think(&mut search, &make_evaluator, &limits, &mut |_| true).map_err(|error| failed(format!("{error:#}")))?;
+        think(&mut search, &make_evaluator, &limits, &mut |_| goes_on())
+            .map_err(|error| failed(format!("{error:#}")))?;
         let best = search.choose_move().ok_or_else(|| failed("no move was tried".to_owned()))?;
         let text = format_move(&game.position, best);
         logging::print_line(&report(game, &search, &text, kept_count, started.elapsed()));
@@ -161,6 +159,18 @@ impl Session {
 
 fn info() -> Vec<String> {
     vec![concat!("id Alveare v", env!("CARGO_PKG_VERSION")).to_owned(), "Mosquito;Ladybug;Pillbug".to_owned()]
+}
+
+/// Refuses a game whose turn is the other side's: moves are missing, or there are too many. People count turns in other
+/// ways, so a wrong number is only told of.
+fn check_turn(game: &GameString, ply: u32) -> Result<(), GameStringError> {
+    match game.check_turn(ply) {
+        Err(GameStringError::OtherTurn { claimed, found }) if claimed.side == found.side => {
+            logging::print_line(&format!("newgame: turn {claimed} is claimed after moves that lead to {found}"));
+            Ok(())
+        }
+        checked => checked,
+    }
 }
 
 /// Returns the game if it goes on.
@@ -192,12 +202,7 @@ fn option_line(shown: &ShownOption) -> String {
         Kind::Int => format!("{name};int;{value};{default};{allowed}"),
         Kind::Real => format!("{name};double;{value};{default};{allowed}"),
         Kind::Enum => format!("{name};enum;{value};{default};{allowed}"),
-        Kind::Bool => format!("{name};bool;{};{}", capitalized(value), capitalized(default)),
     }
-}
-
-fn capitalized(truth: &str) -> &'static str {
-    if truth == "true" { "True" } else { "False" }
 }
 
 /// Returns the line for people about a search: what it thinks, and how fast it was.
@@ -216,6 +221,14 @@ fn report(game: &Played, search: &ParallelSearch<Hive>, best: &str, kept_count: 
         "bestmove {best}: value {value:+.3}{proven}, {count} simulations ({kept_count} kept), {rate:.0}/s, line {}",
         line.join("; ")
     )
+}
+
+#[cfg(test)]
+impl Session {
+    /// Returns the simulations of the tree that is kept, if one is.
+    pub fn kept_simulation_count(&self) -> Option<u32> {
+        self.search.as_ref().map(ParallelSearch::simulation_count)
+    }
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use proptest::prelude::*;
 use shared::game::Outcome;
+use shared::game::hive::HiveRules;
 use shared::search::{EvaluationError, Evaluator, LeafId, LeafSource};
 
 use super::*;
@@ -13,7 +14,7 @@ pub fn session() -> Session {
 
 /// Carries out a line, as the program does.
 fn say(session: &mut Session, line: &str) -> Result<String, Refusal> {
-    Command::parse(line).and_then(|command| session.execute(command)).map(|lines| lines.join("\n"))
+    Command::parse(line).and_then(|command| session.execute(command, &mut || true)).map(|lines| lines.join("\n"))
 }
 
 /// Carries out a line that is refused, and returns the words.
@@ -70,11 +71,11 @@ fn the_tree_is_kept_between_moves() {
     say(&mut session, "newgame Base+MLP").unwrap();
     let best = say(&mut session, "bestmove depth 300").unwrap();
     say(&mut session, &format!("play {best}")).unwrap();
-    assert!(session.search.as_ref().unwrap().simulation_count() > 1);
+    assert!(session.kept_simulation_count().unwrap() > 1);
     say(&mut session, "options set Exploration 1.5").unwrap();
     assert!(session.search.is_none());
     say(&mut session, "bestmove depth 20").unwrap();
-    assert_eq!(session.search.as_ref().unwrap().simulation_count(), 20);
+    assert_eq!(session.kept_simulation_count().unwrap(), 20);
 }
 
 #[test]
@@ -85,10 +86,10 @@ fn time_and_memory_end_a_search() {
     say(&mut session, "bestmove time 00:00:00.3").unwrap();
     let time = started.elapsed();
     assert!(time >= Duration::from_millis(200), "{time:?}");
-    assert!(session.search.as_ref().unwrap().simulation_count() > 10);
+    assert!(session.kept_simulation_count().unwrap() > 10);
     say(&mut session, "newgame").unwrap();
     say(&mut session, "bestmove time 00:00:00").unwrap();
-    assert!(session.search.as_ref().unwrap().simulation_count() >= 2);
+    assert!(session.kept_simulation_count().unwrap() >= 2);
     say(&mut session, "options set MemoryMB 16").unwrap();
     say(&mut session, "play wG1").unwrap();
     say(&mut session, "bestmove time 01:00:00").unwrap();
@@ -126,9 +127,43 @@ fn every_preset_plays_and_several_threads_make_the_simulations_they_are_told() {
         say(&mut session, "options set SearchThreads 4").unwrap();
         say(&mut session, "newgame Base+MLP;InProgress;White[2];wS1;bS1 wS1-").unwrap();
         let best = say(&mut session, "bestmove depth 60").unwrap();
-        assert_eq!(session.search.as_ref().unwrap().simulation_count(), 60, "{preset}");
+        assert_eq!(session.kept_simulation_count().unwrap(), 60, "{preset}");
         say(&mut session, &format!("play {best}")).unwrap();
     }
+}
+
+#[test]
+fn a_game_is_loaded_as_it_was_played() {
+    let mut session = session();
+    let round = r";wQ \wS1;bQ bS1/;wQ -wS1;bQ bS1-";
+    let opening = format!("wS1;bS1 wS1-;wQ -wS1;bQ bS1-{round}{round}");
+    let drawn = format!("Base;Draw;White[7];{opening}");
+    assert_eq!(say(&mut session, &format!("newgame {drawn}")), Ok(drawn), "it ends with the third occurrence");
+    let queens = "Base;InProgress;White[2];wQ;bQ wQ-".to_owned();
+    let repeated = format!("Base;InProgress;White[8];{opening};wA1 -wQ;bA1 bQ-");
+    for (option, never, game) in [("QueenFirst", "False", queens), ("RepetitionDraw", "True", repeated)] {
+        assert_eq!(say(&mut session, &format!("newgame {game}")), Ok(game.clone()));
+        assert!(say(&mut session, "bestmove depth 20").is_ok(), "{game}");
+        say(&mut session, &format!("options set {option} {never}")).unwrap();
+        assert!(refused(&mut session, &format!("newgame {game}")).starts_with("err "), "{game}");
+        say(&mut session, &format!("options set {option} auto")).unwrap();
+    }
+    assert_eq!(say(&mut session, "newgame Base"), Ok("Base;NotStarted;White[1]".into()));
+    assert_eq!(refused(&mut session, "play wQ"), "invalidmove illegal move \"wQ\" at ply 0");
+    say(&mut session, "options set QueenFirst True").unwrap();
+    say(&mut session, "newgame Base").unwrap();
+    assert!(say(&mut session, "play wQ").is_ok());
+}
+
+#[test]
+fn what_people_write_is_read() {
+    let mut session = session();
+    let game = "Base+M;inprogress;white[9];WS1;Bs1 ws1-";
+    assert_eq!(say(&mut session, &format!("newgame {game}")), Ok("Base+M;InProgress;White[2];wS1;bS1 wS1-".into()));
+    let other_side = refused(&mut session, "newgame Base;InProgress;Black[2];wS1;bS1 wS1-");
+    assert_eq!(other_side, "err turn Black[2] is claimed after moves that lead to White[2]");
+    let refusal = refused(&mut session, r"play wA1 \wA1");
+    assert_eq!(refusal, r#"invalidmove cannot read move "wA1 \wA1": wA1 is not on the board"#);
 }
 
 fn any_line() -> impl Strategy<Value = String> {

@@ -12,6 +12,7 @@ mod value;
 
 use std::fmt::Debug;
 
+use crate::quoted::Quoted;
 use crate::seed::mix_seed;
 
 pub use heuristic::Heuristic;
@@ -151,7 +152,7 @@ pub trait MoveNumber: Sized {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum MoveError {
     /// The text cannot be read as a move of this game.
-    #[error("cannot read move {text:?}: {reason}")]
+    #[error("cannot read move {}: {reason}", Quoted(text))]
     Unreadable {
         /// What was read.
         text: String,
@@ -159,7 +160,7 @@ pub enum MoveError {
         reason: String,
     },
     /// The text is a move, but not a legal one here.
-    #[error("illegal move {text:?} at ply {ply}")]
+    #[error("illegal move {} at ply {ply}", Quoted(text))]
     Illegal {
         /// What was read.
         text: String,
@@ -167,7 +168,7 @@ pub enum MoveError {
         ply: u32,
     },
     /// The game has an outcome already.
-    #[error("move {text:?} after the end of the game at ply {ply}")]
+    #[error("move {} after the end of the game at ply {ply}", Quoted(text))]
     GameOver {
         /// What was read.
         text: String,

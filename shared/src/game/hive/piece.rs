@@ -4,6 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use crate::game::Side;
+use crate::quoted::Quoted;
 
 /// What a piece is. The order is that of the input planes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -167,13 +168,13 @@ impl fmt::Display for Piece {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PieceError {
     /// The first letter names no side.
-    #[error("piece {0:?} does not start with w or b")]
+    #[error("piece {} does not start with w or b", Quoted(.0))]
     Side(String),
     /// There is no second letter.
-    #[error("piece {0:?} has no kind")]
+    #[error("piece {} has no kind", Quoted(.0))]
     NoKind(String),
     /// The second letter names no kind.
-    #[error("piece {text:?}: no kind {letter:?}")]
+    #[error("piece {}: no kind {letter:?}", Quoted(text))]
     Kind {
         /// What was read.
         text: String,
@@ -181,10 +182,10 @@ pub enum PieceError {
         letter: char,
     },
     /// The rest is not a number.
-    #[error("piece {0:?} has no number")]
+    #[error("piece {} has no number", Quoted(.0))]
     Number(String),
     /// The side has fewer pieces of the kind.
-    #[error("there is no piece {0:?}")]
+    #[error("there is no piece {}", Quoted(.0))]
     Unknown(String),
 }
 

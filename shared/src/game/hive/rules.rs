@@ -6,6 +6,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use super::PieceKind;
+use crate::quoted::Quoted;
 
 /// Which expansions are in play.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
@@ -21,7 +22,7 @@ pub struct GameType {
 
 /// A text that is not a UHP game type.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("game type {0:?} is not Base, or Base+ and some of M, L, P")]
+#[error("game type {} is not Base, or Base+ and some of M, L, P", Quoted(.0))]
 pub struct GameTypeError(pub String);
 
 impl GameType {

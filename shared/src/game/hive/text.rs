@@ -6,6 +6,9 @@
 use super::{Cell, Direction, Hive, Move, Piece, PieceError, PieceKind, Position};
 use crate::game::{Game, MOVE_TEXT_BYTES_MAX, MoveError, Side};
 
+/// What stands before or behind a reference piece.
+const MARKS: [char; 3] = ['-', '/', '\\'];
+
 /// Why a text is not a MoveString.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum MoveTextError {
@@ -94,8 +97,24 @@ pub fn lowest_in_hand(position: &Position, mv: Move) -> Move {
 /// Reads a MoveString without a look at the rules: the pieces that it names are on the board, the move may be illegal.
 ///
 /// # Errors
-/// [`MoveTextError`] if the text names no piece, or no cell. Never panics.
+/// [`MoveTextError`] if the text names no piece, or no cell, or a climb by the cell beside another piece. Never panics.
 pub fn read_move(position: &Position, text: &str) -> Result<Move, MoveTextError> {
+    let mv = read_recorded_move(position, text)?;
+    let place = text.split_whitespace().nth(1).unwrap_or_default();
+    if place.contains(MARKS)
+        && let Some(top) = position.top(mv.target())
+    {
+        return Err(MoveTextError::Occupied { text: place.to_owned(), top });
+    }
+    Ok(mv)
+}
+
+/// Reads a MoveString like [`read_move`]. As some records have it, a climb may also be told by the cell beside another
+/// piece: `bB1 wQ-` goes to the right of wQ, whether or not a piece lies there.
+///
+/// # Errors
+/// [`MoveTextError`] if the text names no piece, or no cell. Never panics.
+pub fn read_recorded_move(position: &Position, text: &str) -> Result<Move, MoveTextError> {
     if text.len() > MOVE_TEXT_BYTES_MAX {
         return Err(MoveTextError::TooLong);
     }
@@ -108,7 +127,7 @@ pub fn read_move(position: &Position, text: &str) -> Result<Move, MoveTextError>
     if first.eq_ignore_ascii_case("pass") && second.is_none() {
         return Ok(Move::PASS);
     }
-    let piece: Piece = first.parse()?;
+    let piece = read_piece(first)?;
     match second {
         Some(place) => Ok(Move::new(piece, read_place(position, place)?)),
         None if position.ply() == 0 => Ok(Move::new(piece, Cell::ORIGIN)),
@@ -125,14 +144,19 @@ fn read_place(position: &Position, text: &str) -> Result<Cell, MoveTextError> {
         Some((direction, name))
     });
     let (direction, name) = direction.map_or((None, text), |(direction, name)| (Some(direction), name));
-    let reference: Piece = name.parse()?;
+    let reference = read_piece(name)?;
     let cell = position.cell_of(reference).ok_or(MoveTextError::NotOnBoard(reference))?;
-    let Some(direction) = direction else { return Ok(cell) };
-    let target = cell.neighbour(direction);
-    match position.top(target) {
-        Some(top) => Err(MoveTextError::Occupied { text: text.to_owned(), top }),
-        None => Ok(target),
-    }
+    Ok(direction.map_or(cell, |direction| cell.neighbour(direction)))
+}
+
+/// Reads the name of a piece, whatever its case: `WS1` and `ws1` are `wS1`.
+fn read_piece(name: &str) -> Result<Piece, PieceError> {
+    name.parse().or_else(|error| {
+        let mut letters = name.chars();
+        let side = letters.next().map(|letter| letter.to_ascii_lowercase());
+        let kind = letters.next().map(|letter| letter.to_ascii_uppercase());
+        side.into_iter().chain(kind).chain(letters).collect::<String>().parse().map_err(|_: PieceError| error)
+    })
 }
 
 /// What is written before and after the reference piece, for a piece that lies in `direction` from it.
