@@ -4,10 +4,11 @@
 //! numbered in any order.
 
 use super::played::{Replay, Told};
-use super::uhp::{self, GameString};
+use super::uhp::{GameState, GameString};
 use super::{Ending, PlayedGame, ReadError, ReadOptions};
-use shared::game::hive::text::read_move;
+use shared::game::hive::text::read_recorded_move;
 use shared::game::{MOVE_TEXT_BYTES_MAX, Outcome};
+use shared::quoted::Quoted;
 
 /// Why a line is not a game.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -36,19 +37,28 @@ pub fn read(text: &str, options: ReadOptions) -> Result<PlayedGame, ReadError> {
     let game: GameString = text.parse()?;
     let mut replay = Replay::new(game.game_type, options);
     for text in &game.moves {
-        let mv = read_move(replay.position(), text).map_err(|error| {
-            let shown: String = text.chars().take(MOVE_TEXT_BYTES_MAX).collect();
-            ReadError::Unreadable { ply: replay.next_ply(), reason: format!("{shown:?}: {error}") }
-        })?;
-        replay.play(mv)?;
+        play_text(&mut replay, text)?;
     }
     // A line that was cut off would otherwise pass for a game that was given up.
     game.check_turn(replay.next_ply() - 1)?;
-    let stated = game.state.and_then(uhp::GameState::outcome);
+    Ok(finish_stated(replay, game.state.and_then(GameState::outcome)))
+}
+
+/// Plays a move as it is written.
+pub(super) fn play_text(replay: &mut Replay, text: &str) -> Result<(), ReadError> {
+    let mv = read_recorded_move(replay.position(), text).map_err(|error| {
+        let shown: String = text.chars().take(MOVE_TEXT_BYTES_MAX).collect();
+        ReadError::Unreadable { ply: replay.next_ply(), reason: format!("{}: {error}", Quoted(&shown)) }
+    })?;
+    replay.play(mv)
+}
+
+/// Ends the reading of a game whose outcome is stated, but not what led to it.
+pub(super) fn finish_stated(replay: Replay, stated: Option<Outcome>) -> PlayedGame {
     let end = |outcome: Outcome| {
         let is_repetition = outcome == Outcome::Draw && replay.is_repeated();
         (outcome, if is_repetition { Ending::Repetition } else { Ending::Stated })
     };
     let told = Told { end: stated.map(end), stated };
-    Ok(replay.finish(told))
+    replay.finish(told)
 }

@@ -2,13 +2,14 @@
 //!
 //! The text of one move and FEN lie beside the rules, in `shared`. Nothing here reads a file.
 //!
-//! The readers of whole games, [`games`] and [`boardspace`], give [`PlayedGame`]s: moves that were checked against
+//! The readers of whole games, [`games`], [`pgn`] and [`boardspace`], give [`PlayedGame`]s: moves that were checked against
 //! the rules. Files, folders and archives are the caller's.
 
 pub mod boardspace;
 pub mod dama;
 mod decode;
 pub mod games;
+pub mod pgn;
 mod played;
 mod replay_rules;
 mod tags;

@@ -107,6 +107,20 @@ pub enum ReadError {
         /// What is wrong with it.
         reason: String,
     },
+    /// A file of PGN does not say what is played.
+    #[error("no tag GameType")]
+    NoGameType,
+    /// A tag or a comment has no end.
+    #[error("{0} without an end")]
+    Unclosed(&'static str),
+    /// Two results contradict each other.
+    #[error("the tag Result says {tag}, the game ends with {found}")]
+    OtherResult {
+        /// The result in the tag.
+        tag: GameState,
+        /// The result at the end.
+        found: GameState,
+    },
     /// The game has more plies than are read.
     #[error("more than {PLY_COUNT_MAX} plies")]
     TooLong,

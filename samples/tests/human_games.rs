@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use notation::{ReadOptions, games};
+use notation::{ReadOptions, games, pgn};
 use samples::human_games::{
     ReadGames, ReadSettings, SetSettings, encoding_of, game_key, make_sets, read_games, samples_of,
 };
@@ -57,6 +57,27 @@ fn a_folder_and_an_archive_of_it_hold_the_same_games() {
     assert_eq!(read(&[folder.join("b")]).games.len(), 1);
     let one = ReadSettings { threads: 1, ..ReadSettings::default() };
     assert_eq!(read_games(&[folder], one).expect("the paths are there").games.len(), 102);
+}
+
+#[test]
+fn games_with_tags_are_read_one_by_one() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let tree = read(&[written(dir.path(), "tree.sgf", TREE)]).games.remove(0);
+    let tags = [("White".to_owned(), "playerA".to_owned())];
+    let text = pgn::write(&tags, tree.rules.game_type, &tree.move_texts(), tree.outcome);
+    let file = written(dir.path(), "games.pgn", &format!("{text}\n{}\n{text}", text.replacen("bL", "bP wQ", 1)));
+    let found = read(std::slice::from_ref(&file));
+    assert_eq!(found.games.len(), 2);
+    assert!(found.games.iter().all(|game| game.moves == tree.moves && game.outcome == tree.outcome));
+    let reasons: Vec<String> = found.dropped.iter().map(ToString::to_string).collect();
+    assert_eq!(reasons.len(), 1, "{reasons:?}");
+    assert!(reasons[0].starts_with(&format!("{}: line 26: ply 2 unreadable: ", file.display())), "{reasons:?}");
+}
+
+fn written(folder: &Path, name: &str, text: &str) -> PathBuf {
+    let path = folder.join(name);
+    write(&path, text);
+    path
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Texts of other programs: what is read and written again is read alike.
 
 use notation::dama::{hub, pdn};
+use notation::pgn::{self, PgnGame};
 use notation::uhp::GameString;
 use notation::{ReadOptions, games};
 use shared::game::dama::fen;
@@ -37,6 +38,17 @@ pub fn pdn(bytes: &[u8]) {
         let again: Vec<_> = pdn::read(&written).collect();
         let [Ok(again)] = &again[..] else { panic!("{written}: {again:?}") };
         assert_eq!((&again.moves, again.result), (&game.moves, game.result), "{written}");
+    }
+}
+
+/// Games of Hive as PGN.
+pub fn pgn(bytes: &[u8]) {
+    let Some(text) = text(bytes) else { return };
+    for (_, text) in pgn::split(text) {
+        let Ok(PgnGame { tags, game }) = pgn::read(text, OLD_GAMES) else { continue };
+        let written = pgn::write(&tags, game.rules.game_type, &game.move_texts(), game.outcome);
+        let again = pgn::read(&written, OLD_GAMES).unwrap_or_else(|error| panic!("{written}: {error}")).game;
+        assert_eq!((again.moves, again.outcome), (game.moves, game.outcome), "{written}");
     }
 }
 

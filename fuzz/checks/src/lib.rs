@@ -39,6 +39,7 @@ pub const CHECKS: &[DecoderCheck] = &[
     named("packed_dama", positions::packed_dama),
     named("packed_hive", positions::packed_hive),
     named("pdn", game_files::pdn),
+    named("pgn", game_files::pgn),
     named("ply", messages::ply),
     named("policy_target", messages::policy_target),
     named("record_dama", positions::record_dama),

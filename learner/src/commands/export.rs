@@ -19,7 +19,8 @@ use super::sample_file::{NO_POSITIONS, SampleFile};
 pub struct ExportArgs {
     #[command(flatten)]
     source: SourceArgs,
-    /// Write the games to this file: of Hive as UHP strings, one a line, of draughts as PDN.
+    /// Write the games to this file: of Hive as UHP strings, one a line, or as PGN if its name ends in .pgn; of draughts
+    /// as PDN.
     #[arg(long, value_name = "FILE")]
     games: Option<PathBuf>,
     /// Write the samples to this file, as tensors (.safetensors); a position of a frame of 16 takes 25 kB.

@@ -1,8 +1,9 @@
-//! Writes games as other programs read them: UHP GameStrings, or PDN.
+//! Writes games as other programs read them: UHP GameStrings or PGN, or PDN.
 
 use std::path::Path;
 
 use notation::dama::pdn::{self, PdnGame};
+use notation::pgn;
 use notation::uhp::{GameState, join_game};
 use samples::part_file::{PartFile, PartFileError};
 use shared::catalog::GameFormat;
@@ -12,20 +13,37 @@ use shared::game::hive::GameType;
 
 use super::game_sources::DataGame;
 
+/// How games are written.
+#[derive(Debug, Clone, Copy)]
+enum Written {
+    /// Hive, a GameString a line.
+    Uhp,
+    /// Hive, with tags.
+    Pgn,
+    /// Draughts.
+    Pdn,
+}
+
 /// A file of games that is being written.
 pub struct GameFile {
-    format: GameFormat,
+    written: Written,
     file: PartFile,
     game_count: usize,
 }
 
 impl GameFile {
-    /// Begins a file that will be `path`.
+    /// Begins a file that will be `path`. Games of Hive are written as PGN if its name ends in `.pgn`.
     ///
     /// # Errors
     /// [`PartFileError`].
     pub fn create(path: &Path, format: GameFormat) -> Result<Self, PartFileError> {
-        Ok(Self { format, file: PartFile::create(path)?, game_count: 0 })
+        let is_pgn = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("pgn"));
+        let written = match format {
+            GameFormat::Uhp if is_pgn => Written::Pgn,
+            GameFormat::Uhp => Written::Uhp,
+            GameFormat::Pdn => Written::Pdn,
+        };
+        Ok(Self { written, file: PartFile::create(path)?, game_count: 0 })
     }
 
     /// Appends a game.
@@ -34,9 +52,10 @@ impl GameFile {
     /// If the file cannot be written, or the game is not of this format.
     pub fn write(&mut self, game: &DataGame) -> anyhow::Result<()> {
         self.game_count += 1;
-        let text = match self.format {
-            GameFormat::Uhp => uhp_text(game)?,
-            GameFormat::Pdn => pdn_text(game, self.game_count)?,
+        let text = match self.written {
+            Written::Uhp => uhp_text(game)?,
+            Written::Pgn => pgn_text(game, self.game_count)?,
+            Written::Pdn => pdn_text(game, self.game_count)?,
         };
         Ok(self.file.write(text.as_bytes())?)
     }
@@ -59,6 +78,11 @@ fn uhp_text(game: &DataGame) -> anyhow::Result<String> {
     Ok(join_game(game_type, state, game.move_texts.len() as u32, &game.move_texts) + "\n")
 }
 
+fn pgn_text(game: &DataGame, number: usize) -> anyhow::Result<String> {
+    let tags = tags_of(game, number);
+    Ok(pgn::write(&tags, game.type_name.parse()?, &game.move_texts, game.outcome) + "\n")
+}
+
 fn pdn_text(game: &DataGame, number: usize) -> anyhow::Result<String> {
     // The run's ply limit does not apply to a finished game.
     let dama = Dama::new(DamaRules { ply_limit: u32::MAX });
@@ -70,7 +94,11 @@ fn pdn_text(game: &DataGame, number: usize) -> anyhow::Result<String> {
         Ok(mv)
     });
     let moves = moves.collect::<anyhow::Result<_>>()?;
-    let tags = [("Event", game.origin.word().to_owned()), ("Round", number.to_string())];
-    let tags = tags.map(|(name, value)| (name.to_owned(), value)).to_vec();
+    let tags = tags_of(game, number);
     Ok(pdn::write(&PdnGame { tags, start, moves, result: game.outcome }) + "\n")
+}
+
+fn tags_of(game: &DataGame, number: usize) -> Vec<(String, String)> {
+    let tags = [("Event", game.origin.word().to_owned()), ("Round", number.to_string())];
+    tags.map(|(name, value)| (name.to_owned(), value)).to_vec()
 }

@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 use std::{fmt, io};
 
-use notation::{PlayedGame, ReadOptions, boardspace, games};
+use notation::games::LineError;
+use notation::{PlayedGame, ReadError, ReadOptions, boardspace, games, pgn};
 use rayon::prelude::*;
 use rayon::{ThreadPoolBuildError, ThreadPoolBuilder};
 
@@ -155,28 +156,47 @@ impl ReadGames {
 #[derive(Debug, Clone, Copy)]
 struct Written<'a> {
     place: &'a str,
-    /// `None`: the whole text is one game tree.
+    /// Where in it the game begins, from 1; `None`: the whole text is one game tree.
     line: Option<u32>,
+    format: Format,
     text: &'a str,
 }
 
+/// How a game is written.
+#[derive(Debug, Clone, Copy)]
+enum Format {
+    /// As boardspace.net does.
+    BoardSpace,
+    /// As a GameString.
+    Uhp,
+    /// With tags, and a number before each move.
+    Pgn,
+}
+
 impl<'a> Written<'a> {
-    /// Returns the games in a text: one game tree, or a game a line.
+    /// Returns the games in a text: one game tree, games with tags, or a game a line.
     fn of(text: &'a Text) -> Vec<Self> {
-        let content = text.content.trim_start_matches('\u{feff}').trim_start();
-        if content.starts_with('(') {
-            return vec![Self { place: &text.place, line: None, text: content }];
+        let (place, content) = (text.place.as_str(), text.content.as_str());
+        let written = |format| move |(line, text): (u32, &'a str)| Self { place, line: Some(line), format, text };
+        match content.trim_start().as_bytes() {
+            [b'(', ..] => vec![Self { place, line: None, format: Format::BoardSpace, text: content }],
+            [b'[', ..] => pgn::split(content).map(written(Format::Pgn)).collect(),
+            _ => {
+                let lines = (1..).zip(content.lines()).filter(|(_, line)| !line.trim().is_empty());
+                lines.map(written(Format::Uhp)).collect()
+            }
         }
-        let lines = (1..).zip(text.content.trim_start_matches('\u{feff}').lines());
-        let games = lines.filter(|(_, line)| !line.trim().is_empty());
-        games.map(|(line, game)| Self { place: &text.place, line: Some(line), text: game }).collect()
     }
 
     fn read(&self, options: ReadOptions) -> Result<PlayedGame, DroppedGame> {
-        let read = match self.line {
-            None => boardspace::read(self.text, options),
-            Some(_) => games::read(self.text, options),
-        };
-        read.map_err(|error| DroppedGame { place: self.place.to_owned(), line: self.line, reason: error.to_string() })
+        let dropped =
+            |line, error: ReadError| DroppedGame { place: self.place.to_owned(), line, reason: error.to_string() };
+        match self.format {
+            Format::BoardSpace => boardspace::read(self.text, options).map_err(|error| dropped(self.line, error)),
+            Format::Uhp => games::read(self.text, options).map_err(|error| dropped(self.line, error)),
+            Format::Pgn => pgn::read(self.text, options)
+                .map(|read| read.game)
+                .map_err(|LineError { line, error }| dropped(self.line.map(|first| first + line - 1), error)),
+        }
     }
 }

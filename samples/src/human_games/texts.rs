@@ -13,7 +13,7 @@ use zip::ZipArchive;
 use super::{DroppedGame, HumanGamesError};
 
 /// Extensions of games in folders and archives.
-const GAME_EXTENSIONS: [&str; 3] = ["sgf", "uhp", "txt"];
+const GAME_EXTENSIONS: [&str; 4] = ["sgf", "pgn", "uhp", "txt"];
 /// Extension of an archive in a folder.
 const ARCHIVE_EXTENSION: &str = "zip";
 /// First bytes of an archive.
@@ -30,7 +30,7 @@ const FOLDER_DEPTH_MAX: usize = 64;
 pub(super) struct Text {
     /// Where it was found: a file, or `archive: name in it`.
     pub(super) place: String,
-    /// Its content. Bytes that are not Unicode are replaced: moves are written in ASCII.
+    /// Its content, decoded; moves are written in ASCII.
     pub(super) content: String,
 }
 
@@ -133,6 +133,5 @@ fn read_text(place: String, reader: impl Read, bytes_max: u64) -> Result<Text, D
     if bytes.len() as u64 > bytes_max {
         return Err(DroppedGame::text(place, format!("more than {bytes_max} bytes")));
     }
-    let content = String::from_utf8(bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into());
-    Ok(Text { place, content })
+    Ok(Text { place, content: notation::decode(bytes) })
 }
