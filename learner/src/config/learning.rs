@@ -29,7 +29,7 @@ pub struct TrainingConfig {
     pub precision: TrainingPrecision,
     /// Positions a step, 1..=65,536.
     pub batch_size: u32,
-    /// Steps an iteration, at least 1; not used if `uses_per_position` is above 0.
+    /// Steps an iteration, at least 1; at most so many if `uses_per_position` is above 0.
     pub steps_per_iteration: u32,
     /// Times that a new position is learned from on average, 0..=1000; 0: as often as `steps_per_iteration` gives.
     pub uses_per_position: f64,
@@ -108,14 +108,16 @@ impl TrainingConfig {
         ValueTargetRule { value_target, cut_off_target }
     }
 
-    /// Returns the number of steps of an iteration with so many new positions, at least 1.
+    /// Returns the number of steps of an iteration with so many new positions, at least 1 and at most
+    /// `steps_per_iteration`: where self-play makes positions faster than training uses them, iterations must not grow
+    /// without end.
     #[must_use]
     pub fn step_count(&self, position_count: u64) -> u64 {
         if self.uses_per_position == 0.0 {
             return u64::from(self.steps_per_iteration);
         }
         let steps = position_count as f64 * self.uses_per_position / f64::from(self.batch_size);
-        (steps.round() as u64).max(1)
+        (steps.round() as u64).clamp(1, u64::from(self.steps_per_iteration))
     }
 
     /// Returns how a trainer on `device` changes the weights.

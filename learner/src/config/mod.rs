@@ -178,11 +178,12 @@ mod tests {
     #[test]
     fn steps_follow_from_new_positions_if_that_is_asked_for() {
         let mut training = LearnerConfig::default().training;
-        (training.steps_per_iteration, training.batch_size) = (100, 128);
-        assert_eq!([0, 5000].map(|positions| training.step_count(positions)), [100, 100]);
+        (training.steps_per_iteration, training.batch_size) = (200, 128);
+        assert_eq!([0, 5000].map(|positions| training.step_count(positions)), [200, 200]);
         training.uses_per_position = 4.0;
         // 5000 x 4 / 128 = 156.25
         assert_eq!([0, 1, 5000].map(|positions| training.step_count(positions)), [1, 1, 156]);
+        assert_eq!(training.step_count(1_000_000), 200, "never more than steps_per_iteration");
         training.uses_per_position = 0.5;
         assert_eq!(training.step_count(5000), 20);
     }
