@@ -208,6 +208,16 @@ mod tests {
     }
 
     #[test]
+    fn workers_send_batches_that_the_device_can_share() {
+        let join_leaves = |evaluated: u32| {
+            let mut config = LearnerConfig::default();
+            config.inference.batch_leaves_max = evaluated;
+            LearnerSettings::try_from(config).expect("possible").join_terms().batch_leaves_max
+        };
+        assert_eq!((join_leaves(1024), join_leaves(32)), (128, 32));
+    }
+
+    #[test]
     fn a_run_from_a_network_learns_slower_at_first() {
         let mut training = LearnerConfig::default().training;
         (training.learning_rate_max, training.learning_rate_max_from_network) = (0.02, 0.002);

@@ -83,7 +83,7 @@ impl LearnerSettings {
             game: self.game.clone(),
             lease: self.server.lease,
             batches_in_flight_max: self.server.batches_in_flight_max,
-            batch_leaves_max: self.inference.batch_leaves_max,
+            batch_leaves_max: self.server.worker_batch_leaves_max.min(self.inference.batch_leaves_max),
         }
     }
 }

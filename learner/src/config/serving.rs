@@ -63,6 +63,8 @@ pub struct ServerConfig {
     pub idle_leases_max: u32,
     /// Batches a worker's stream may have unanswered, at least 1: two for each of its threads.
     pub batches_in_flight_max: u32,
+    /// Leaves of one batch of a worker, 1..=65,536, and no more than are evaluated together.
+    pub worker_batch_leaves_max: u32,
     /// Connections at once, 1..=65,536; more wait. One that makes no call with the token within 30 s is closed.
     pub connections_max: u32,
     /// Games that a worker gets before it has played any, 1..=65,536; twice as many each time it has played as many plies.
@@ -78,6 +80,7 @@ impl ServerConfig {
         check_that("lease", self.lease <= LEASE_MAX, || "is above 1day")?;
         check_range("idle_leases_max", self.idle_leases_max, 1..=1000)?;
         check_range("batches_in_flight_max", self.batches_in_flight_max, 1..)?;
+        check_range("worker_batch_leaves_max", self.worker_batch_leaves_max, 1..=65_536)?;
         check_range("connections_max", self.connections_max, 1..=65_536)?;
         check_range("worker_games_first", self.worker_games_first, 1..=65_536)?;
         let is_private = self.listen.ip().is_loopback();
