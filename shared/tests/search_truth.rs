@@ -6,7 +6,7 @@ use std::collections::HashMap;
 
 use shared::game::tictactoe::{Position, Square, TicTacToe};
 use shared::game::{Game, Side, Value};
-use shared::search::{Proof, Search, SearchSettings, run_search};
+use shared::search::{Proof, RootSelection, Search, SearchSettings, run_search};
 use support::{GAME, board};
 
 /// Exact values of positions for their side to move: -1, 0 or 1.
@@ -92,6 +92,28 @@ fn finds_the_best_move_of_every_position() {
         }
     }
     assert!(proven_count > 4000, "only {proven_count} positions proven");
+}
+
+#[test]
+fn a_gumbel_root_proves_the_truth_and_plays_by_it() {
+    let mut truth = Truth::default();
+    let mut proven_count = 0;
+    for (seed, position) in all_positions().into_iter().enumerate() {
+        let settings = SearchSettings { root: RootSelection::Gumbel, simulation_count: 300, ..Default::default() };
+        let mut search = Search::new(GAME, position, settings, seed as u64).expect("a game that goes on");
+        run_search(&mut search, uniform);
+        let exact = truth.value(&position);
+        let Some(value) = search.proof().value() else { continue };
+        proven_count += 1;
+        assert_eq!(value.get() as i8, exact, "{position:?}: {:?}", search.proof());
+        assert_eq!(search.root_value(), value);
+        assert_eq!(-truth.value(&after(&position, search.choose_move())), exact, "{}", search.outline(2));
+        let policy = search.improved_policy().expect("a Gumbel root");
+        let best_share: f32 =
+            policy.iter().filter(|(mv, _)| -truth.value(&after(&position, *mv)) == exact).map(|(_, share)| share).sum();
+        assert!(best_share > 0.999 || exact == 0, "{policy:?} in {}", search.outline(2));
+    }
+    assert!(proven_count > 3500, "only {proven_count} positions proven");
 }
 
 #[test]

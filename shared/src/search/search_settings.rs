@@ -226,6 +226,16 @@ mod tests {
     }
 
     #[test]
+    fn settings_of_a_game_that_an_earlier_version_began_are_read() {
+        let earlier = r#"{"simulation_count":200,"exploration":2.5,"first_play_urgency_reduction":0.2,"virtual_loss":1,
+            "leaves_per_game":2,"dirichlet_alpha":0.15,"dirichlet_weight":0.25,"temperature":1.0,"temperature_plies":30,
+            "temperature_after":0.1}"#;
+        let read = serde_json::from_str::<SearchSettings>(earlier).expect("settings of version 0.1.0");
+        assert_eq!(read, SearchSettings { simulation_count: 200, ..SearchSettings::default() });
+        assert_eq!((read.root, read.full_search_share), (RootSelection::Puct, 1.0));
+    }
+
+    #[test]
     fn an_unknown_key_is_refused() {
         let error = serde_json::from_str::<SearchSettings>(r#"{"simulations": 3}"#).expect_err("unknown key");
         assert!(error.to_string().contains("simulations"), "{error}");
