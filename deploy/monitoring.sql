@@ -24,8 +24,17 @@ SELECT candidate_id,
                       ELSE 0.0 END), 3) AS score,
        count(DISTINCT moves_hash) AS distinct_games,
        (SELECT state FROM networks WHERE network_id = candidate_id) AS verdict
-FROM games WHERE kind = 'gate' AND state = 'finished'
+FROM games WHERE kind = 'gate' AND opponent_id IS NULL AND state = 'finished'
 GROUP BY candidate_id ORDER BY candidate_id DESC LIMIT 10;
+
+.print
+.print Yardstick: best networks against earlier ones
+SELECT candidate_id AS network, opponent_id AS opponent, count(*) AS games,
+       round(avg(CASE WHEN result = 'draw' THEN 0.5
+                      WHEN (result = 'white') = (white_network_id = candidate_id) THEN 1.0
+                      ELSE 0.0 END), 3) AS score
+FROM games WHERE opponent_id IS NOT NULL AND state = 'finished'
+GROUP BY candidate_id, opponent_id ORDER BY candidate_id DESC LIMIT 10;
 
 .print
 .print Self-play games: what they are like, by iteration

@@ -209,6 +209,7 @@ fn changes_of(game: &GameRecord, number: u64, outcome: Outcome) -> Vec<Change> {
         iteration: 1,
         pair_index: None,
         candidate_id: None,
+        opponent_id: None,
         white_network: NetworkRef::Best,
         black_network: NetworkRef::Best,
         seed: 0,

@@ -8,7 +8,7 @@ use common::{
     BLACK_WINS, DRAW, LEASE, TicTacToeLearner, WHITE_WINS, crash_copy, encoding, is_lost, is_refused, lease_one,
     network_id, plies, report, start, start_with, start_with_grants,
 };
-use learner::games::{GatePlan, LeafLoad, PlyStatus, SelfPlayPlan};
+use learner::games::{GatePlan, LeafLoad, PlyStatus, SelfPlayPlan, YardstickPlan};
 use learner::replay::rebuild;
 use learner::store::{Change, GameKind, GameState, NewNetwork};
 use proptest::prelude::*;
@@ -439,6 +439,50 @@ fn a_gate_is_played_resumed_and_decided() {
     assert_eq!(count(GameState::Finished), decided.score.game_count());
     assert_eq!(count(GameState::Abandoned), 40 - decided.score.game_count());
     assert_eq!(learner.replay.position_count(), 0, "gate games are not learned from");
+}
+
+#[test]
+fn yardstick_games_are_played_when_no_gate_waits_and_decide_nothing() {
+    let run_dir = tempfile::tempdir().expect("a directory");
+    let (learner, now) = (start(run_dir.path()), Instant::now());
+    add_networks(&learner);
+    learner.store.write(vec![Change::Promote { network_id: network_id(2) }]).expect("promoted");
+    let plan = YardstickPlan {
+        network_id: network_id(2),
+        opponent_id: NetworkId::FIRST,
+        iteration: 1,
+        pair_count: 2,
+        opening_plies: 2,
+        search: SearchSettings::default().for_match(50),
+    };
+    learner.registry.add_yardstick_games(&plan).expect("stored");
+    let gate = GatePlan { candidate_id: network_id(3), best_id: network_id(2), ..gate_plan(2) };
+    learner.registry.begin_gate(&gate).expect("begun");
+    let leases = learner.registry.lease("e", GameKind::Gate, 100, now).expect("leases").leases;
+    assert!(leases.len() == 2 && leases.iter().all(|lease| lease.search.simulation_count == 100), "the gate's alone");
+    learner.registry.close_gate(network_id(3));
+
+    // They need nobody to take them up again.
+    let after = crash_copy(run_dir.path());
+    let learner = start(after.path());
+    while play_gate_game(&learner, "e", now) {}
+    let reader = learner.store.reader().expect("a reader");
+    let scores = reader.yardstick_scores().expect("readable");
+    assert_eq!((scores.len(), scores[0].score.game_count(), scores[0].opponent_id), (1, 4, NetworkId::FIRST));
+    assert!(scores[0].score.wins > 0 && reader.gate_games(network_id(2)).expect("readable").is_empty());
+    learner.registry.add_yardstick_games(&plan).expect("stored");
+    let more = learner.registry.lease("e", GameKind::Gate, 100, now).expect("leases").leases;
+    let first_openings: Vec<Vec<String>> =
+        openings_of(&learner, &reader.finished_game_ids(GameKind::Gate).expect("readable"));
+    assert_eq!((more.len(), more[0].moves == more[1].moves), (4, true));
+    assert!(more.iter().all(|lease| !first_openings.contains(&lease.moves)), "other openings");
+}
+
+/// Returns the openings of stored games.
+fn openings_of(learner: &TicTacToeLearner, game_ids: &[GameId]) -> Vec<Vec<String>> {
+    let reader = learner.store.reader().expect("a reader");
+    let opening = |game_id: &GameId| reader.game(*game_id).expect("readable").expect("there").game.opening;
+    game_ids.iter().map(opening).collect()
 }
 
 #[test]

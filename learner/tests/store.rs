@@ -4,10 +4,12 @@ mod common;
 
 use common::{crash_copy, network_id, run_row};
 use learner::store::{
-    Change, CheckpointRow, GameKind, GameState, IterationCost, IterationRow, IterationState, MetricRow, NetworkState,
-    NewGame, NewNetwork, Reader, RunRow, Store, StoreError,
+    Change, CheckpointRow, FinishedGame, GameKind, GameState, IterationCost, IterationRow, IterationState, MetricRow,
+    NetworkState, NewGame, NewNetwork, Reader, RunRow, Store, StoreError, StoredResult, YardstickScore,
 };
 use rusqlite::Connection;
+use shared::game::{Outcome, Side};
+use shared::gate::GateScore;
 use shared::ids::{GameId, Generation, NetworkRef};
 use shared::record::PlyRecord;
 
@@ -27,6 +29,7 @@ fn game(number: u64) -> NewGame {
         iteration: 1,
         pair_index: None,
         candidate_id: None,
+        opponent_id: None,
         white_network: NetworkRef::Best,
         black_network: NetworkRef::Best,
         seed: u64::MAX - number,
@@ -72,7 +75,7 @@ fn a_store_of_before_games_had_starts_is_read_and_goes_on() {
     database
         .execute_batch("ALTER TABLE games DROP COLUMN start_position; ALTER TABLE runs DROP COLUMN start_network")
         .expect("a table of schema 1");
-    drop_costs(&database);
+    drop_costs_and_yardsticks(&database);
     database.pragma_update(None, "user_version", 1).expect("schema 1");
     let stored =
         || Reader::of_run(run_dir.path()).expect("a reader").game(GameId::new(5)).expect("readable").expect("there");
@@ -85,8 +88,9 @@ fn a_store_of_before_games_had_starts_is_read_and_goes_on() {
     assert_eq!((&kept.game, &kept.record.start), (&started, &started.start));
 }
 
-/// Makes the iterations those of schema 3.
-fn drop_costs(database: &Connection) {
+/// Makes iterations and games those of schema 3.
+fn drop_costs_and_yardsticks(database: &Connection) {
+    database.execute_batch("ALTER TABLE games DROP COLUMN opponent_id").expect("it was there");
     for column in ["evaluation_count", "training_sample_count", "flop"] {
         database.execute_batch(&format!("ALTER TABLE iterations DROP COLUMN {column}")).expect("it was there");
     }
@@ -98,7 +102,7 @@ fn a_store_of_before_costs_were_counted_goes_on_and_says_that_they_are_unknown()
     let uncounted = IterationRow { cost: None, state: IterationState::Promoted, ..IterationRow::new(1, 0) };
     open(run_dir.path()).write(vec![Change::PutIteration(uncounted.clone())]).expect("stored");
     let database = Connection::open(run_dir.path().join("alveare.db")).expect("the database opens");
-    drop_costs(&database);
+    drop_costs_and_yardsticks(&database);
     database.pragma_update(None, "user_version", 3).expect("schema 3");
     drop(database);
     let reader = || Reader::of_run(run_dir.path()).expect("a reader");
@@ -122,7 +126,7 @@ fn a_later_schema_is_refused_in_words() {
     connection.pragma_update(None, "user_version", 99).expect("set");
     drop(connection);
     let error = Store::open(run_dir.path(), &run_row()).expect_err("too new");
-    assert_eq!(error.to_string(), "the store has schema version 99, this program knows up to 4: use a newer program");
+    assert_eq!(error.to_string(), "the store has schema version 99, this program knows up to 5: use a newer program");
 }
 
 #[test]
@@ -198,6 +202,56 @@ fn a_promotion_is_one_step_and_the_generation_only_rises() {
     ] {
         assert!(connection.execute(sql, []).is_err(), "{sql}");
     }
+}
+
+#[test]
+fn yardstick_games_belong_to_no_gate_and_outlive_its_verdict() {
+    let run_dir = tempfile::tempdir().expect("a directory");
+    let store = open(run_dir.path());
+    store.write((1..=3).map(|id| Change::AddNetwork(network(id))).collect()).expect("stored");
+    store.write([1, 2].map(|id| Change::Promote { network_id: network_id(id) }).into()).expect("promoted");
+    let gate = |game_id, candidate, opponent: Option<u32>, white| NewGame {
+        kind: GameKind::Gate,
+        pair_index: Some(0),
+        candidate_id: Some(network_id(candidate)),
+        opponent_id: opponent.map(network_id),
+        white_network: network_id(white).into(),
+        black_network: network_id(1).into(),
+        ..game(game_id)
+    };
+    let games = [gate(1, 3, None, 3), gate(2, 2, Some(1), 2), gate(3, 2, Some(1), 1), gate(4, 3, Some(1), 3)];
+    store.write(games.map(Change::CreateGame).into()).expect("stored");
+    let finish = |number, outcome| {
+        let result = StoredResult { outcome, is_cut_off: false };
+        let (game_id, finish_number) = (GameId::new(number), number);
+        let (opening_hash, final_hash, moves_hash) = (1, 2, number);
+        Change::FinishGame(FinishedGame {
+            game_id,
+            finish_number,
+            result,
+            ply_count: 9,
+            sample_count: 0,
+            opening_hash,
+            final_hash,
+            moves_hash,
+        })
+    };
+    store.write(vec![finish(2, Outcome::Win(Side::White)), finish(3, Outcome::Draw)]).expect("stored");
+    store.write(vec![Change::Reject { network_id: network_id(3) }]).expect("rejected");
+    let reader = store.reader().expect("a reader");
+    let state = |number| reader.game(GameId::new(number)).expect("readable").expect("there").state;
+    assert_eq!((state(1), state(4)), (GameState::Abandoned, GameState::Open), "only the gate is over");
+    assert_eq!(reader.gate_games(network_id(2)).expect("readable"), []);
+    assert_eq!(reader.gate_games(network_id(3)).expect("readable").len(), 1);
+    assert_eq!(reader.open_yardstick_count().expect("readable"), 1);
+    assert_eq!(reader.yardstick_game_count(network_id(2), network_id(1)).expect("readable"), 2);
+    let expected = YardstickScore {
+        network_id: network_id(2),
+        generation: Generation::new(1),
+        opponent_id: network_id(1),
+        score: GateScore { wins: 1, draws: 1, losses: 0 },
+    };
+    assert_eq!(reader.yardstick_scores().expect("readable"), [expected]);
 }
 
 #[test]

@@ -19,7 +19,7 @@ use shared::setting::{SettingError, check_that};
 
 pub use learning::{CutOffTargetKind, LearningRates, ReplayConfig, TrainingConfig, ValueTargetKind};
 pub use parts::{JoinTerms, PipelineSettings, TrainerSettings};
-pub use play::{AlarmConfig, GateConfig, SelfPlayConfig};
+pub use play::{AlarmConfig, GateConfig, SelfPlayConfig, YardstickConfig};
 pub use serving::{InferenceConfig, PipelineMode, RunConfig, ServerConfig};
 
 use crate::supervised::SupervisedSettings;
@@ -47,6 +47,8 @@ pub struct LearnerConfig {
     pub self_play: SelfPlayConfig,
     /// How candidates are tested.
     pub gate: GateConfig,
+    /// How the best network is measured against earlier ones.
+    pub yardstick: YardstickConfig,
     /// Shape of the network.
     pub network: NetworkSettings,
     /// How leaves are answered.
@@ -80,6 +82,7 @@ impl LearnerConfig {
         self.server.check().map_err(under("server"))?;
         self.self_play.check(&self.game).map_err(under("self_play"))?;
         self.gate.check().map_err(under("gate"))?;
+        self.yardstick.check(&self.gate.search).map_err(under("yardstick"))?;
         self.network.check().map_err(under("network"))?;
         self.inference.check().map_err(under("inference"))?;
         self.training.check().map_err(under("training"))?;
@@ -145,6 +148,8 @@ mod tests {
             ("gate.game_count", |config| config.gate.game_count = 3),
             ("gate.search.full_search_share", |config| config.gate.search.full_search_share = 0.5),
             ("self_play.search.considered_move_count", |config| config.self_play.search.considered_move_count = 0),
+            ("yardstick.games", |config| config.yardstick.games = 3),
+            ("yardstick.simulation_count", |config| config.yardstick.simulation_count = 1),
             ("gate.elo1", |config| config.gate.elo1 = config.gate.elo0),
             ("gate.beta", |config| config.gate.beta = 0.5),
             ("network.filters", |config| config.network.filters = 0),

@@ -5,7 +5,8 @@ use std::time::Duration;
 use shared::catalog::GameSpec;
 
 use super::{
-    AlarmConfig, GateConfig, LearnerSettings, LearningRates, PipelineMode, ReplayConfig, SelfPlayConfig, TrainingConfig,
+    AlarmConfig, GateConfig, LearnerSettings, LearningRates, PipelineMode, ReplayConfig, SelfPlayConfig,
+    TrainingConfig, YardstickConfig,
 };
 
 /// What the pipeline goes by.
@@ -19,6 +20,8 @@ pub struct PipelineSettings {
     pub self_play: SelfPlayConfig,
     /// How candidates are tested.
     pub gate: GateConfig,
+    /// How the best network is measured.
+    pub yardstick: YardstickConfig,
     /// When to warn.
     pub alarms: AlarmConfig,
     /// How the network learns: how many steps an iteration has.
@@ -60,6 +63,7 @@ impl LearnerSettings {
             iterations: self.run.iterations,
             self_play: self.self_play.clone(),
             gate: self.gate.clone(),
+            yardstick: self.yardstick,
             alarms: self.alarms,
             training: self.training.clone(),
             replay: self.replay.clone(),

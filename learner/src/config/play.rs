@@ -64,6 +64,9 @@ fn has_endgames(game: &GameSpec) -> bool {
 /// Longest random opening of a gate: longer ones end many a game before the players begin.
 const OPENING_PLIES_MAX: u32 = 40;
 
+/// Most yardstick games of an iteration against one network.
+const YARDSTICK_GAMES_MAX: u32 = 10_000;
+
 /// How candidates are tested.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -102,6 +105,36 @@ impl GateConfig {
         check_that("search.full_search_share", share == 1.0, || format!("{share} is not 1, as it is in every gate"))?;
         self.settings().check()?;
         check_range("opening_plies", self.opening_plies, ..=OPENING_PLIES_MAX)
+    }
+}
+
+/// How the best network is measured against earlier ones.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct YardstickConfig {
+    /// Games after each gate against each of two earlier networks, even, 0..=10,000; 0: none.
+    pub games: u32,
+    /// Simulations a move, 2..=100,000,000.
+    pub simulation_count: u32,
+    /// Generations back to the second of the earlier networks, at least 1; the first is network 1.
+    pub earlier_generations: u32,
+    /// Generations whose games against network 1 are put together, at least 1; before so many promotions nobody is warned.
+    pub pooled_generations: u32,
+}
+
+impl YardstickConfig {
+    /// Returns how a move is searched where gate games are searched by `gate`.
+    #[must_use]
+    pub fn search(&self, gate: &SearchSettings) -> SearchSettings {
+        SearchSettings { simulation_count: self.simulation_count, ..gate.clone() }
+    }
+
+    pub(super) fn check(&self, gate: &SearchSettings) -> Result<(), SettingError> {
+        check_range("games", self.games, ..=YARDSTICK_GAMES_MAX)?;
+        check_that("games", self.games.is_multiple_of(2), || format!("{} is odd: games come in pairs", self.games))?;
+        check_range("earlier_generations", self.earlier_generations, 1..)?;
+        check_range("pooled_generations", self.pooled_generations, 1..)?;
+        self.search(gate).check()
     }
 }
 

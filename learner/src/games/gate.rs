@@ -188,6 +188,7 @@ impl<E: Encoding> GameRegistry<E> {
                     iteration: plan.iteration,
                     pair_index: Some(pair_index),
                     candidate_id: Some(plan.candidate_id),
+                    opponent_id: None,
                     white_network: white.into(),
                     black_network: black.into(),
                     seed: mix_seed(seed, u64::from(pair_index) * 2 + u64::from(is_candidate_white)),
@@ -200,7 +201,7 @@ impl<E: Encoding> GameRegistry<E> {
         missing
     }
 
-    /// Puts a gate game that is on disk among the open ones.
+    /// Puts a gate or yardstick game that is on disk among the open ones.
     pub(super) fn insert_gate_game(&self, inner: &mut Inner<E>, game: NewGame, search: SearchSettings) {
         let opening = game.opening.iter();
         let plies =

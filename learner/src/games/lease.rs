@@ -12,6 +12,7 @@ use super::gate::Gate;
 use super::grants::{LeafLoad, games_allowed};
 use super::holders::{GrantBounds, Withheld};
 use super::open_game::{Claim, LeaseState, OpenGame};
+use super::open_games::GamePool;
 use super::registry::Inner;
 use super::{GameRegistry, RegistryError, mix_seed};
 use crate::store::{Change, GameKind, NewGame};
@@ -137,13 +138,15 @@ impl<E: Encoding> GameRegistry<E> {
     ) -> Vec<Lease> {
         let terms = self.limits.lease_terms();
         let Inner { games, gates, progress, .. } = inner;
-        let candidates: Vec<Option<NetworkId>> = match kind {
-            GameKind::SelfPlay => vec![None],
-            GameKind::Gate => undecided(gates).map(Some).collect(),
+        let pools: Vec<GamePool> = match kind {
+            GameKind::SelfPlay => vec![GamePool::SelfPlay],
+            // Nothing waits for the yardstick.
+            GameKind::Gate if undecided(gates).next().is_none() => vec![GamePool::Yardstick],
+            GameKind::Gate => undecided(gates).map(GamePool::Gate).collect(),
         };
         let mut leases = Vec::new();
-        for candidate_id in candidates {
-            for game_id in games.free_ids(candidate_id, count - leases.len()) {
+        for pool in pools {
+            for game_id in games.free_ids(pool, count - leases.len()) {
                 if let Some(LeaseState::Expired { .. }) = games.set_lease(game_id, terms.lease_of(worker_id, now)) {
                     progress.counters.expired_lease_count += 1;
                     tracing::info!(game_id = game_id.get(), worker_id, "lease ran out, another worker goes on");
@@ -172,6 +175,7 @@ impl<E: Encoding> GameRegistry<E> {
                 iteration: plan.iteration,
                 pair_index: None,
                 candidate_id: None,
+                opponent_id: None,
                 white_network: NetworkRef::Best,
                 black_network: NetworkRef::Best,
                 seed,
@@ -232,7 +236,7 @@ fn start_of<G: Game>(game: &G, seed: u64, endgame_share: f64) -> Option<String> 
 
 /// Returns whether the game belongs to a gate that needs no more games.
 pub(super) fn is_decided(gates: &BTreeMap<NetworkId, Gate>, game: &NewGame) -> bool {
-    let gate = game.candidate_id.and_then(|candidate_id| gates.get(&candidate_id));
+    let gate = game.gate_candidate().and_then(|candidate_id| gates.get(&candidate_id));
     gate.is_some_and(|gate| gate.verdict().is_some())
 }
 

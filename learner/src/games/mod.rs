@@ -14,6 +14,7 @@ mod open_games;
 mod registry;
 mod report;
 mod seed;
+mod yardstick;
 
 pub use game_progress::{GameCounters, GameProgress};
 pub use gate::{GatePlan, GateReport};
@@ -24,3 +25,4 @@ pub use registry::{GameRegistry, RegistryError, RegistryLimits, SelfPlayPlan};
 pub use report::PlyStatus;
 pub use shared::opening::random_openings;
 pub use shared::seed::mix_seed;
+pub use yardstick::YardstickPlan;

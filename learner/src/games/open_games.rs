@@ -9,7 +9,7 @@ use shared::ids::{GameId, NetworkId};
 
 use super::holders::Holders;
 use super::open_game::{Claim, LeaseState, OpenGame};
-use crate::store::GameKind;
+use crate::store::{GameKind, NewGame};
 
 /// How long leases last.
 #[derive(Debug, Clone, Copy)]
@@ -30,8 +30,8 @@ impl LeaseTerms {
 /// The open games by their ids. Their leases change here alone.
 pub(super) struct OpenGames<E: Encoding> {
     games: BTreeMap<GameId, OpenGame<E>>,
-    /// Games that nobody holds, oldest first, by the candidate of their gate; `None`: self-play.
-    free: BTreeMap<Option<NetworkId>, BTreeSet<GameId>>,
+    /// Games that nobody holds, oldest first.
+    free: BTreeMap<GamePool, BTreeSet<GameId>>,
     /// Games that are held, by the end of their leases.
     deadlines: BTreeSet<(Instant, GameId)>,
     gates: BTreeMap<NetworkId, BTreeSet<GameId>>,
@@ -85,7 +85,7 @@ impl<E: Encoding> OpenGames<E> {
     pub(super) fn insert(&mut self, game: OpenGame<E>) {
         let game_id = game.game.game_id;
         *self.count_mut(game.game.kind) += 1;
-        if let Some(candidate_id) = game.game.candidate_id {
+        if let Some(candidate_id) = game.game.gate_candidate() {
             self.gates.entry(candidate_id).or_default().insert(game_id);
         }
         self.index(&GameKey::of(&game), game.lease());
@@ -96,7 +96,7 @@ impl<E: Encoding> OpenGames<E> {
     pub(super) fn remove(&mut self, game_id: GameId) -> Option<OpenGame<E>> {
         let game = self.games.remove(&game_id)?;
         *self.count_mut(game.game.kind) -= 1;
-        if let Some(candidate_id) = game.game.candidate_id {
+        if let Some(candidate_id) = game.game.gate_candidate() {
             remove_from(&mut self.gates, &candidate_id, game_id);
         }
         self.unindex(&GameKey::of(&game), game.lease());
@@ -118,10 +118,10 @@ impl<E: Encoding> OpenGames<E> {
         self.gates.get(&candidate_id).into_iter().flatten().copied().collect()
     }
 
-    /// Returns up to `count` games, oldest first, that nobody holds or writes: of a candidate's gate, or of self-play.
-    pub(super) fn free_ids(&self, candidate_id: Option<NetworkId>, count: usize) -> Vec<GameId> {
+    /// Returns up to `count` games of a pool, oldest first, that nobody holds or writes.
+    pub(super) fn free_ids(&self, pool: GamePool, count: usize) -> Vec<GameId> {
         let is_written = |game_id: &&GameId| self.games.get(game_id).is_some_and(|game| !game.is_being_written());
-        let free = self.free.get(&candidate_id).into_iter().flatten();
+        let free = self.free.get(&pool).into_iter().flatten();
         free.filter(is_written).take(count).copied().collect()
     }
 
@@ -190,7 +190,7 @@ impl<E: Encoding> OpenGames<E> {
                 self.holders_mut(key.kind).hold(worker_id);
             }
             LeaseState::Unclaimed | LeaseState::Expired { .. } | LeaseState::Free => {
-                self.free.entry(key.candidate_id).or_default().insert(key.game_id);
+                self.free.entry(key.pool).or_default().insert(key.game_id);
             }
         }
     }
@@ -202,7 +202,7 @@ impl<E: Encoding> OpenGames<E> {
                 self.holders_mut(key.kind).let_go(worker_id);
             }
             LeaseState::Unclaimed | LeaseState::Expired { .. } | LeaseState::Free => {
-                remove_from(&mut self.free, &key.candidate_id, key.game_id);
+                remove_from(&mut self.free, &key.pool, key.game_id);
             }
         }
     }
@@ -215,17 +215,38 @@ impl<E: Encoding> OpenGames<E> {
     }
 }
 
+/// Games that wait for a worker together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum GamePool {
+    /// Those to learn from.
+    SelfPlay,
+    /// Those of this candidate's gate.
+    Gate(NetworkId),
+    /// Those that measure best networks against earlier ones.
+    Yardstick,
+}
+
+impl GamePool {
+    fn of(game: &NewGame) -> Self {
+        match game.gate_candidate() {
+            Some(candidate_id) => Self::Gate(candidate_id),
+            None if game.is_yardstick() => Self::Yardstick,
+            None => Self::SelfPlay,
+        }
+    }
+}
+
 /// What a game is found by.
 struct GameKey {
     game_id: GameId,
     kind: GameKind,
-    candidate_id: Option<NetworkId>,
+    pool: GamePool,
 }
 
 impl GameKey {
-    const fn of<E: Encoding>(game: &OpenGame<E>) -> Self {
+    fn of<E: Encoding>(game: &OpenGame<E>) -> Self {
         let game = &game.game;
-        Self { game_id: game.game_id, kind: game.kind, candidate_id: game.candidate_id }
+        Self { game_id: game.game_id, kind: game.kind, pool: GamePool::of(game) }
     }
 }
 

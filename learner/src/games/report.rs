@@ -251,7 +251,7 @@ impl<E: Encoding> GameRegistry<E> {
         let Some(game) = inner.games.remove(closing.game_id) else { return };
         match &closing.finished {
             Some(finished) => {
-                let gate = game.game.candidate_id.and_then(|candidate_id| inner.gates.get_mut(&candidate_id));
+                let gate = game.game.gate_candidate().and_then(|candidate_id| inner.gates.get_mut(&candidate_id));
                 if let Some(gate) = gate {
                     gate.count(&game.game, finished.result.outcome, finished.moves_hash);
                 }

@@ -3,7 +3,8 @@
 
 use tracing::warn;
 
-use crate::config::AlarmConfig;
+use super::yardstick::YardstickReport;
+use crate::config::{AlarmConfig, YardstickConfig};
 use crate::store::GameStatistics;
 use crate::trainer::PredictionPair;
 
@@ -44,6 +45,25 @@ pub(super) fn check_held_out(
                   raise self_play.games_per_iteration";
     warn!(iteration, alarm = "value_error", rise = format!("{rise:.3}"), limit, advice, "alarm");
     1
+}
+
+/// Warns if the best networks of enough promotions are weaker than the one that the run began from. Returns the number of
+/// warnings.
+pub(super) fn check_yardstick(config: &YardstickConfig, iteration: u32, report: &YardstickReport) -> u32 {
+    let (pooled, interval) = (report.pooled, report.pooled.confidence_interval());
+    let is_due = report.generation.get() >= config.pooled_generations && interval.high < 0.5;
+    if is_due {
+        warn!(
+            iteration,
+            alarm = "yardstick",
+            score = format!("{:.3}", pooled.score()),
+            interval = format!("{:.3}..{:.3}", interval.low, interval.high),
+            games = pooled.game_count(),
+            advice = "the promoted networks are weaker than network 1: go back to it, with a stricter gate",
+            "alarm"
+        );
+    }
+    u32::from(is_due)
 }
 
 #[cfg(test)]

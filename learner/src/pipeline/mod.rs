@@ -12,6 +12,7 @@ mod progress_snapshot;
 #[cfg(test)]
 mod tests;
 mod training;
+mod yardstick;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -218,6 +219,7 @@ impl<E: Encoding> Pipeline<E> {
     ) -> Result<(), PipelineError> {
         alarms::check(&self.settings.alarms, iteration.number, games);
         self.reporter.report_games(iteration.number, games);
+        self.report_yardstick(iteration.number)?;
         iteration.window_finish_number = Some(finish_number);
         (iteration.game_count, iteration.position_count) = (games.game_count, games.sample_count);
         // Fixed before the first step: a training that is resumed makes the same steps.
@@ -291,7 +293,7 @@ impl<E: Encoding> Pipeline<E> {
             self.best.set(CurrentBest { network_id: best.network.network_id, generation });
         }
         self.reporter.report_verdict(iteration, report, verdict, self.best.get());
-        Ok(())
+        self.add_yardstick_games(iteration.number)
     }
 }
 

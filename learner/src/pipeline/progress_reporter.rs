@@ -7,11 +7,12 @@ use std::time::{Duration, Instant};
 use indicatif::ProgressBar;
 use samples::buffer::SharedReplay;
 use shared::encoding::Encoding;
-use shared::gate::{GateRule, Verdict};
+use shared::gate::{GateRule, GateScore, Verdict};
 use tracing::info;
 
 use super::cost_meter::format_pflop;
 use super::progress_snapshot::{InferenceRates, PhaseProgress, PhaseStart, ProgressSnapshot, format_time_to_go};
+use super::yardstick::YardstickReport;
 use crate::best::CurrentBest;
 use crate::games::{GameRegistry, GateReport};
 use crate::inference::{InferenceCounters, InferenceCounts};
@@ -46,6 +47,8 @@ pub struct ProgressReporter<E: Encoding> {
     counts_at_line: InferenceCounts,
     /// What the run cost as far as it is in the store, `None` if unknown.
     run_cost: Option<IterationCost>,
+    /// Score of the newest generations against network 1, `None` before it was looked at.
+    yardstick: Option<GateScore>,
 }
 
 impl<E: Encoding> ProgressReporter<E> {
@@ -61,6 +64,7 @@ impl<E: Encoding> ProgressReporter<E> {
             line_at: Instant::now(),
             counts_at_line: InferenceCounts::default(),
             run_cost: None,
+            yardstick: None,
         }
     }
 
@@ -95,6 +99,7 @@ impl<E: Encoding> ProgressReporter<E> {
             games: self.sources.registry.progress(),
             inference,
             run_cost: self.run_cost,
+            yardstick: self.yardstick,
         };
         show_bar(&self.bar, &snapshot);
         show_status(&self.status, &snapshot);
@@ -174,6 +179,25 @@ impl<E: Encoding> ProgressReporter<E> {
             status.generation = best.generation.get();
             status.best_network_id = best.network_id.get();
         });
+    }
+
+    /// Reports how the newest network that was measured fares against earlier ones.
+    pub(super) fn report_yardstick(&mut self, iteration: u32, report: &YardstickReport) {
+        let score = |score: &GateScore| {
+            let interval = score.confidence_interval();
+            format!("{:.3} ({:.3}..{:.3}) of {}", score.score(), interval.low, interval.high, score.game_count())
+        };
+        let later = report.against_later.iter().map(|(network_id, it)| format!("network {network_id}: {}", score(it)));
+        info!(
+            iteration,
+            network_id = report.network_id.get(),
+            generation = report.generation.get(),
+            against_first = score(&report.against_first),
+            against_later = later.collect::<Vec<_>>().join(", "),
+            newest_against_first = score(&report.pooled),
+            "yardstick"
+        );
+        self.yardstick = Some(report.pooled);
     }
 
     fn waiting_for(&self, phase: &PhaseProgress) -> &'static str {
@@ -286,6 +310,14 @@ fn counters_of(snapshot: &ProgressSnapshot) -> HashMap<String, u64> {
             ("run_gflop", (cost.flop / 1e9) as u64),
         ]
     });
+    let yardstick = snapshot.yardstick.map(|score| {
+        [
+            ("yardstick_win_count", score.wins),
+            ("yardstick_draw_count", score.draws),
+            ("yardstick_loss_count", score.losses),
+        ]
+        .map(|(name, count)| (name, u64::from(count)))
+    });
     let counters = [
         ("accepted_ply_count", games.accepted_ply_count),
         ("duplicate_ply_count", games.duplicate_ply_count),
@@ -302,5 +334,6 @@ fn counters_of(snapshot: &ProgressSnapshot) -> HashMap<String, u64> {
         ("uniform_prior_count", inference.uniform_prior_count),
         ("refused_batch_count", inference.refused_batch_count),
     ];
-    counters.into_iter().chain(run_costs.into_iter().flatten()).map(|(name, count)| (name.to_owned(), count)).collect()
+    let added = run_costs.into_iter().flatten().chain(yardstick.into_iter().flatten());
+    counters.into_iter().chain(added).map(|(name, count)| (name.to_owned(), count)).collect()
 }

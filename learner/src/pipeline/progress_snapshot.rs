@@ -2,6 +2,8 @@
 
 use std::time::{Duration, Instant};
 
+use shared::gate::GateScore;
+
 use crate::games::{GameProgress, GateReport};
 use crate::inference::InferenceCounts;
 use crate::store::{GameStatistics, IterationCost};
@@ -27,6 +29,8 @@ pub(super) struct ProgressSnapshot {
     pub inference: InferenceCounts,
     /// What the run cost as far as it is in the store, `None` if unknown.
     pub run_cost: Option<IterationCost>,
+    /// Score of the newest generations against network 1, `None` before it was looked at.
+    pub yardstick: Option<GateScore>,
 }
 
 /// How far a phase of an iteration is.

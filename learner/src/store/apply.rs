@@ -42,15 +42,15 @@ pub(super) fn apply(connection: &Connection, change: &Change) -> Result<(), Stor
 
 fn create_game(connection: &Connection, game: &NewGame) -> Result<(), StoreError> {
     let sql = format!(
-        "INSERT INTO games (game_id, kind, iteration, pair_index, candidate_id, white_network_id, black_network_id,
-             seed, settings, start_position, opening, opening_ply_count, state, created_at)
-         VALUES (:game_id, :kind, :iteration, :pair_index, :candidate_id, :white, :black,
+        "INSERT INTO games (game_id, kind, iteration, pair_index, candidate_id, opponent_id, white_network_id,
+             black_network_id, seed, settings, start_position, opening, opening_ply_count, state, created_at)
+         VALUES (:game_id, :kind, :iteration, :pair_index, :candidate_id, :opponent_id, :white, :black,
              :seed, :settings, :start, :opening, :opening_ply_count, 'open', {NOW})"
     );
     let values = named_params! {
         ":game_id": Column(game.game_id), ":kind": game.kind, ":iteration": game.iteration,
         ":pair_index": game.pair_index, ":candidate_id": game.candidate_id.map(Column),
-        ":white": Column(game.white_network), ":black": Column(game.black_network), ":seed": game.seed.cast_signed(),
+        ":opponent_id": game.opponent_id.map(Column), ":white": Column(game.white_network), ":black": Column(game.black_network), ":seed": game.seed.cast_signed(),
         ":settings": game.settings, ":start": game.start, ":opening": game.opening.join("; "), ":opening_ply_count": game.opening.len() as u32,
     };
     execute(connection, &sql, values)?;
@@ -125,7 +125,7 @@ fn reject(connection: &Connection, network_id: NetworkId) -> Result<(), StoreErr
 
 fn abandon_gate(connection: &Connection, candidate_id: NetworkId) -> Result<(), StoreError> {
     let sql = "UPDATE games SET state = 'abandoned', reason = 'the gate was decided without it'
-               WHERE kind = 'gate' AND candidate_id = ?1 AND state = 'open'";
+               WHERE kind = 'gate' AND candidate_id = ?1 AND opponent_id IS NULL AND state = 'open'";
     execute(connection, sql, [Column(candidate_id)]).map(drop)
 }
 

@@ -5,11 +5,13 @@
 
 mod apply;
 mod columns;
+mod cost;
 mod error;
 mod read;
 mod rows;
 mod schema;
 mod writer;
+mod yardstick;
 
 use std::path::{Path, PathBuf};
 
@@ -21,6 +23,7 @@ pub use rows::{
 };
 pub use schema::SCHEMA_VERSION;
 pub use writer::Ack;
+pub use yardstick::YardstickScore;
 
 use writer::Writer;
 

@@ -13,7 +13,7 @@ use super::rows::{
 };
 use super::{RunRow, StoreError, schema};
 
-/// Columns of a game, in the order in which [`read_game`] takes them; after them comes [`schema::start_column`].
+/// Columns of a game, in the order in which [`read_game`] takes them; after them come [`schema::added_game_columns`].
 const GAME_COLUMNS: &str = "game_id, kind, iteration, pair_index, candidate_id, white_network_id, black_network_id,
     seed, settings, opening, opening_ply_count, state, result, is_cut_off, finish_number, moves_hash";
 const NETWORK_COLUMNS: &str = "network_id, generation, file, sha256, training_step, state, created_at";
@@ -22,8 +22,8 @@ const NETWORK_COLUMNS: &str = "network_id, generation, file, sha256, training_st
 #[derive(Debug)]
 pub struct Reader {
     connection: Connection,
-    start_column: &'static str,
-    cost_columns: &'static str,
+    added_game_columns: &'static str,
+    pub(super) cost_columns: &'static str,
 }
 
 /// A finished self-play game by its numbers alone.
@@ -60,8 +60,8 @@ impl Reader {
     /// Opens the database for reading.
     pub(super) fn open(database: &Path) -> Result<Self, StoreError> {
         let connection = schema::open_for_reading(database)?;
-        let (start_column, cost_columns) = (schema::start_column(&connection)?, schema::cost_columns(&connection)?);
-        Ok(Self { connection, start_column, cost_columns })
+        let added_game_columns = schema::added_game_columns(&connection)?;
+        Ok(Self { added_game_columns, cost_columns: schema::cost_columns(&connection)?, connection })
     }
 
     /// Opens the store of the run in `run_dir` for reading alone; a learner may be at work there.
@@ -104,9 +104,11 @@ impl Reader {
     /// # Errors
     /// [`StoreError::Database`] if the database fails, [`StoreError::UnknownValue`] for a row of a later version.
     pub fn gate_games(&self, candidate_id: NetworkId) -> Result<Vec<StoredGame>, StoreError> {
-        let start = self.start_column;
-        let sql = format!("SELECT {GAME_COLUMNS}, {start} FROM games WHERE candidate_id = ?1 ORDER BY game_id");
-        self.list(&sql, [Column(candidate_id)], read_game)
+        let added = self.added_game_columns;
+        let sql = format!("SELECT {GAME_COLUMNS}, {added} FROM games WHERE candidate_id = ?1 ORDER BY game_id");
+        let mut games = self.list(&sql, [Column(candidate_id)], read_game)?;
+        games.retain(|game| !game.game.is_yardstick());
+        Ok(games)
     }
 
     /// Returns one game with its plies.
@@ -114,7 +116,7 @@ impl Reader {
     /// # Errors
     /// [`StoreError::Database`] if the database fails, [`StoreError::Damaged`] if the plies have a gap or cannot be read.
     pub fn game(&self, game_id: GameId) -> Result<Option<StoredGame>, StoreError> {
-        let sql = format!("SELECT {GAME_COLUMNS}, {} FROM games WHERE game_id = ?1", self.start_column);
+        let sql = format!("SELECT {GAME_COLUMNS}, {} FROM games WHERE game_id = ?1", self.added_game_columns);
         let mut games = self.list(&sql, [Column(game_id)], read_game)?;
         let Some(mut game) = games.pop() else { return Ok(None) };
         self.read_plies(&mut game)?;
@@ -291,21 +293,6 @@ impl Reader {
         Ok(self.list(&sql, [], read_iteration)?.pop())
     }
 
-    /// Returns what all iterations cost together; `None` if that of one is not known, since it began before costs were
-    /// counted.
-    ///
-    /// # Errors
-    /// [`StoreError::Database`] if the database fails.
-    pub fn run_cost(&self) -> Result<Option<IterationCost>, StoreError> {
-        let costs = self.list(&format!("SELECT {} FROM iterations", self.cost_columns), [], |row| read_cost(row, 0))?;
-        let add = |sum: IterationCost, cost: IterationCost| IterationCost {
-            evaluation_count: sum.evaluation_count + cost.evaluation_count,
-            training_sample_count: sum.training_sample_count + cost.training_sample_count,
-            flop: sum.flop + cost.flop,
-        };
-        Ok(costs.into_iter().try_fold(IterationCost::default(), |sum, cost| Some(add(sum, cost?))))
-    }
-
     /// Returns the finish number up to which games have been learned from, 0 before the first training.
     ///
     /// # Errors
@@ -330,7 +317,7 @@ impl Reader {
         })
     }
 
-    fn list<T>(
+    pub(super) fn list<T>(
         &self,
         sql: &str,
         values: impl rusqlite::Params,
@@ -341,7 +328,7 @@ impl Reader {
         Ok(rows)
     }
 
-    fn number(&self, sql: &str) -> Result<u64, StoreError> {
+    pub(super) fn number(&self, sql: &str) -> Result<u64, StoreError> {
         Ok(self.connection.query_row(sql, [], |row| row.get::<_, i64>(0))?.cast_unsigned())
     }
 
@@ -396,6 +383,7 @@ fn read_game(row: &Row<'_>) -> rusqlite::Result<StoredGame> {
             iteration: row.get(2)?,
             pair_index: row.get(3)?,
             candidate_id: row.get::<_, Option<Column<_>>>(4)?.map(|Column(network_id)| network_id),
+            opponent_id: row.get::<_, Option<Column<_>>>(17)?.map(|Column(network_id)| network_id),
             white_network: row.get::<_, Column<_>>(5)?.0,
             black_network: row.get::<_, Column<_>>(6)?.0,
             seed: row.get::<_, i64>(7)?.cast_unsigned(),
@@ -441,7 +429,7 @@ fn read_iteration(row: &Row<'_>) -> rusqlite::Result<IterationRow> {
 }
 
 /// Reads what [`schema::cost_columns`] names, from this column on.
-fn read_cost(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<IterationCost>> {
+pub(super) fn read_cost(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<IterationCost>> {
     let count = |column| row.get::<_, Option<i64>>(column).map(|count| count.map(i64::cast_unsigned));
     let (evaluations, samples, flop) = (count(column)?, count(column + 1)?, row.get(column + 2)?);
     Ok(evaluations.zip(samples).zip(flop).map(|((evaluation_count, training_sample_count), flop)| IterationCost {

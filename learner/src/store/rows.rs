@@ -207,8 +207,10 @@ pub struct NewGame {
     pub iteration: u32,
     /// Number of its pair in the gate.
     pub pair_index: Option<u32>,
-    /// The candidate of the gate.
+    /// The candidate of the gate; of a yardstick game, the network that is measured.
     pub candidate_id: Option<NetworkId>,
+    /// Of a yardstick game, whom the network meets; `None`: it is no yardstick game.
+    pub opponent_id: Option<NetworkId>,
     /// Network of White.
     pub white_network: NetworkRef,
     /// Network of Black.
@@ -221,6 +223,20 @@ pub struct NewGame {
     pub start: Option<String>,
     /// Moves given before the players begin.
     pub opening: Vec<String>,
+}
+
+impl NewGame {
+    /// Returns the candidate of the gate that the game belongs to.
+    #[must_use]
+    pub fn gate_candidate(&self) -> Option<NetworkId> {
+        self.candidate_id.filter(|_| !self.is_yardstick())
+    }
+
+    /// Returns whether the game measures the best network against an earlier one.
+    #[must_use]
+    pub const fn is_yardstick(&self) -> bool {
+        self.opponent_id.is_some()
+    }
 }
 
 /// How a game ended.

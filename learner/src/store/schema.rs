@@ -8,7 +8,7 @@ use rusqlite::{Connection, OptionalExtension, TransactionBehavior, named_params}
 use super::{RunRow, StoreError};
 
 /// Version of the tables this program reads and writes.
-pub const SCHEMA_VERSION: u32 = 4;
+pub const SCHEMA_VERSION: u32 = 5;
 
 /// Games that begin from other positions than the initial one.
 const FROM_1_TO_2: &str = "ALTER TABLE games ADD COLUMN start_position TEXT;";
@@ -19,6 +19,8 @@ const FROM_3_TO_4: &str = "
     ALTER TABLE iterations ADD COLUMN evaluation_count INTEGER;
     ALTER TABLE iterations ADD COLUMN training_sample_count INTEGER;
     ALTER TABLE iterations ADD COLUMN flop REAL;";
+/// Games that measure the best network against earlier ones.
+const FROM_4_TO_5: &str = "ALTER TABLE games ADD COLUMN opponent_id INTEGER;";
 
 /// How long a statement waits for a lock that someone's `sqlite3` holds.
 const BUSY_WAIT: Duration = Duration::from_secs(10);
@@ -36,9 +38,10 @@ pub(super) fn open_for_writing(database: &Path) -> Result<Connection, StoreError
     connection.pragma_update(None, "foreign_keys", "ON")?;
     let changes: &[&str] = match found {
         0 => &[include_str!("schema.sql")],
-        1 => &[FROM_1_TO_2, FROM_2_TO_3, FROM_3_TO_4],
-        2 => &[FROM_2_TO_3, FROM_3_TO_4],
-        3 => &[FROM_3_TO_4],
+        1 => &[FROM_1_TO_2, FROM_2_TO_3, FROM_3_TO_4, FROM_4_TO_5],
+        2 => &[FROM_2_TO_3, FROM_3_TO_4, FROM_4_TO_5],
+        3 => &[FROM_3_TO_4, FROM_4_TO_5],
+        4 => &[FROM_4_TO_5],
         _ => &[],
     };
     if !changes.is_empty() {
@@ -98,9 +101,13 @@ pub(super) fn read_run(connection: &Connection) -> Result<Option<RunRow>, StoreE
     Ok(row.optional()?)
 }
 
-/// Returns what stands for the column `start_position` of games in a query.
-pub(super) fn start_column(connection: &Connection) -> Result<&'static str, StoreError> {
-    Ok(if user_version(connection)? < 2 { "NULL" } else { "start_position" })
+/// Returns what stands for the columns `start_position` and `opponent_id` of games in a query.
+pub(super) fn added_game_columns(connection: &Connection) -> Result<&'static str, StoreError> {
+    Ok(match user_version(connection)? {
+        ..2 => "NULL, NULL",
+        2..5 => "start_position, NULL",
+        _ => "start_position, opponent_id",
+    })
 }
 
 /// Returns what stands for the columns of the costs of iterations in a query.

@@ -1,4 +1,4 @@
--- Schema 4 of a run's store. What each column means: docs/store.md.
+-- Schema 5 of a run's store. What each column means: docs/store.md.
 CREATE TABLE runs (
     run_id TEXT PRIMARY KEY,
     created_at TEXT NOT NULL,
@@ -68,6 +68,7 @@ CREATE TABLE games (
     created_at TEXT NOT NULL,
     finished_at TEXT,
     start_position TEXT,
+    opponent_id INTEGER,
     CHECK ((state = 'finished') = (finish_number IS NOT NULL)),
     CHECK ((state = 'finished') = (result IS NOT NULL)),
     CHECK ((kind = 'gate') = (candidate_id IS NOT NULL))

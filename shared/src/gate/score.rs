@@ -25,6 +25,16 @@ pub struct Interval {
 /// Two-sided 95 % quantile of the normal distribution.
 const QUANTILE: f64 = 1.959_963_984_540_054;
 
+impl std::iter::Sum for GateScore {
+    fn sum<I: Iterator<Item = Self>>(scores: I) -> Self {
+        scores.fold(Self::default(), |sum, score| Self {
+            wins: sum.wins.saturating_add(score.wins),
+            draws: sum.draws.saturating_add(score.draws),
+            losses: sum.losses.saturating_add(score.losses),
+        })
+    }
+}
+
 impl GateScore {
     /// Returns the number of finished games.
     #[must_use]
