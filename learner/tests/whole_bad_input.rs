@@ -88,13 +88,15 @@ async fn bad_calls_are_refused_in_words() {
         server.assert_answers(words).await;
     }
     type Change = fn(&mut proto::JoinRequest);
-    let joins: [(Change, Code, &str); 7] = [
+    let joins: [(Change, Code, &str); 8] = [
         (|request| request.protocol_version = 99, Code::FailedPrecondition, "protocol version 99"),
         (|request| request.domain_version = 98, Code::FailedPrecondition, "rules and encoding version 98"),
         (|request| request.kind = 77, Code::InvalidArgument, "worker kind 77"),
         (|request| request.kind = 0, Code::InvalidArgument, "worker kind 0"),
         (|request| request.worker_id = String::new(), Code::InvalidArgument, "worker_id of 0 bytes"),
-        (|request| request.worker_id = "w".repeat(1 << 20), Code::InvalidArgument, "worker_id of 1048576 bytes"),
+        (|request| request.worker_id = "w".repeat(1 << 19), Code::InvalidArgument, "worker_id of 524288 bytes"),
+        // Above the limit of a message: not even read.
+        (|request| request.worker_id = "w".repeat(1 << 20), Code::OutOfRange, "the limit is: 1048576 bytes"),
         (|request| request.program_version = "v".repeat(129), Code::InvalidArgument, "program_version of 129 bytes"),
     ];
     for (change, code, words) in joins {

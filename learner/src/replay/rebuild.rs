@@ -35,7 +35,8 @@ enum RefusedGame {
 }
 
 /// Fills `sets`, which are empty, with the newest positions of finished self-play games up to finish number
-/// `window_end`, as many to learn from as are kept, and with all that finished later (`u64::MAX`: simply the newest).
+/// `window_end`, as many to learn from and held out as are kept, and with all that finished later (`u64::MAX`: simply the
+/// newest).
 ///
 /// What is learned from is then as if the process had never stopped; with a `window_end` its window is fixed already. A
 /// game that does not replay is quarantined.
@@ -56,8 +57,7 @@ pub fn rebuild<E: Encoding>(
         // Later games must not push out what the window holds.
         sets.fix_window(0);
     }
-    let spans =
-        store.reader()?.newest_self_play(sets.capacity(), window_end, |span| !sets.is_held_out(span.moves_hash))?;
+    let spans = newest_spans(&store.reader()?, &sets, window_end)?;
     for chunk in spans.chunks(thread_count * THREAD_GAMES) {
         for (span, game) in chunk.iter().zip(replay_chunk(encoding, &mut readers, chunk)?) {
             match game {
@@ -81,6 +81,21 @@ pub fn rebuild<E: Encoding>(
         sets.fix_window(window_end);
     }
     Ok((sets, report))
+}
+
+/// Returns the games that fill both buffers with positions up to `window_end`, and all later ones, oldest first.
+fn newest_spans(reader: &Reader, sets: &ReplaySets, window_end: u64) -> Result<Vec<FinishedSpan>, StoreError> {
+    let (mut learned_count, mut held_out_count) = (0, 0);
+    reader.newest_self_play(|span| {
+        let sample_count = u64::from(span.sample_count);
+        match (span.finish_number <= window_end, sets.is_held_out(span.moves_hash)) {
+            (true, false) => learned_count += sample_count,
+            // One that was cut off measures nothing.
+            (true, true) if !span.is_cut_off => held_out_count += sample_count,
+            _ => {}
+        }
+        learned_count >= sets.capacity() && held_out_count >= sets.held_out_capacity()
+    })
 }
 
 /// Reads and replays some games, each thread through a its own reader; the order stays.

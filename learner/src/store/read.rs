@@ -37,6 +37,8 @@ pub struct FinishedSpan {
     pub sample_count: u32,
     /// Hash of its start and moves.
     pub moves_hash: u64,
+    /// Whether it was cut off at the ply limit.
+    pub is_cut_off: bool,
 }
 
 /// What the self-play games of a stretch were like, for the log and its alarms.
@@ -133,31 +135,26 @@ impl Reader {
         Ok(statement.query_row(params![Column(game_id), ply], |row| row.get(0)).optional()?)
     }
 
-    /// Returns the newest finished self-play games, so many that those which `is_learned` have `sample_count_min` positions
-    /// among those up to finish number `window_end`, and all later ones; oldest first.
+    /// Returns the newest finished self-play games, back to the first with which `is_enough`, which sees the newest first;
+    /// oldest first.
     ///
     /// # Errors
     /// [`StoreError::Database`] if the database fails.
     pub fn newest_self_play(
         &self,
-        sample_count_min: u64,
-        window_end: u64,
-        is_learned: impl Fn(&FinishedSpan) -> bool,
+        mut is_enough: impl FnMut(&FinishedSpan) -> bool,
     ) -> Result<Vec<FinishedSpan>, StoreError> {
-        let sql = "SELECT game_id, finish_number, sample_count, moves_hash FROM games
+        let sql = "SELECT game_id, finish_number, sample_count, moves_hash, is_cut_off FROM games
                    WHERE state = 'finished' AND kind = 'self_play' ORDER BY finish_number DESC";
         let mut statement = self.connection.prepare(sql)?;
         let mut rows = statement.query([])?;
-        let (mut spans, mut sample_count) = (Vec::new(), 0);
+        let mut spans = Vec::new();
         while let Some(row) = rows.next()? {
-            if sample_count >= sample_count_min {
+            let span = read_span(row)?;
+            spans.push(span);
+            if is_enough(&span) {
                 break;
             }
-            let span = read_span(row)?;
-            if span.finish_number <= window_end && is_learned(&span) {
-                sample_count += u64::from(span.sample_count);
-            }
-            spans.push(span);
         }
         spans.reverse();
         Ok(spans)
@@ -168,7 +165,7 @@ impl Reader {
     /// # Errors
     /// [`StoreError::Database`] if the database fails.
     pub fn self_play_between(&self, from: u64, to: u64) -> Result<Vec<FinishedSpan>, StoreError> {
-        let sql = "SELECT game_id, finish_number, sample_count, moves_hash FROM games
+        let sql = "SELECT game_id, finish_number, sample_count, moves_hash, is_cut_off FROM games
                    WHERE state = 'finished' AND kind = 'self_play' AND finish_number > ?1 AND finish_number <= ?2";
         self.list(sql, params![from.cast_signed(), to.min(i64::MAX as u64).cast_signed()], read_span)
     }
@@ -367,6 +364,7 @@ fn read_span(row: &Row<'_>) -> rusqlite::Result<FinishedSpan> {
         finish_number: row.get::<_, i64>(1)?.cast_unsigned(),
         sample_count: row.get(2)?,
         moves_hash: row.get::<_, i64>(3)?.cast_unsigned(),
+        is_cut_off: row.get::<_, Option<bool>>(4)?.unwrap_or(false),
     })
 }
 

@@ -57,6 +57,12 @@ impl ReplaySets {
         self.learned.capacity()
     }
 
+    /// Returns the number of held-out positions that are kept, 0 if nothing is held out.
+    #[must_use]
+    pub fn held_out_capacity(&self) -> u64 {
+        self.held_out.as_ref().map_or(0, |held_out| held_out.samples.capacity())
+    }
+
     /// Returns the number of positions to learn from.
     #[must_use]
     pub fn position_count(&self) -> u64 {
