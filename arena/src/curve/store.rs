@@ -2,17 +2,15 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
-use rusqlite::{Connection, TransactionBehavior, params};
+use rusqlite::{Connection, params};
 use shared::gate::GateScore;
 
 use super::error::CurveError;
+use crate::database::{make_tables, open_to_write};
 
 /// Name of the file in the folder of a run.
 const CURVE_FILE: &str = "curve.db";
-/// How long a statement waits while another program writes.
-const BUSY_WAIT: Duration = Duration::from_secs(30);
 /// `user_version` of the file once its table is there.
 const VERSION: u32 = 1;
 
@@ -82,9 +80,9 @@ impl CurveStore {
     pub fn open(run_dir: &Path) -> Result<Self, CurveError> {
         let file = run_dir.join(CURVE_FILE);
         let failed = |source| CurveError::Database { file: file.clone(), action: "open it", source };
-        let mut connection = Connection::open(&file).map_err(failed)?;
-        connection.busy_timeout(BUSY_WAIT).map_err(failed)?;
-        if make_tables(&mut connection).map_err(failed)? > VERSION {
+        let mut connection = open_to_write(&file).map_err(failed)?;
+        let made = make_tables(&mut connection, VERSION, |transaction| transaction.execute_batch(TABLES));
+        if made.map_err(failed)? > VERSION {
             return Err(CurveError::Later(file));
         }
         Ok(Self { connection, file })
@@ -141,19 +139,6 @@ impl CurveStore {
     fn error(&self, action: &'static str, source: rusqlite::Error) -> CurveError {
         CurveError::Database { file: self.file.clone(), action, source }
     }
-}
-
-/// Makes the table in a new file. Returns the version of the file.
-fn make_tables(connection: &mut Connection) -> rusqlite::Result<u32> {
-    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    let found = transaction.query_row("PRAGMA user_version", [], |row| row.get(0))?;
-    if found != 0 {
-        return Ok(found);
-    }
-    transaction.execute_batch(TABLES)?;
-    transaction.pragma_update(None, "user_version", VERSION)?;
-    transaction.commit()?;
-    Ok(VERSION)
 }
 
 #[cfg(test)]

@@ -4,19 +4,16 @@
 //! the file is made, and read there until then; the learner's database is never written.
 
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
-use rusqlite::{Connection, Transaction, TransactionBehavior, params};
+use rusqlite::{Connection, Transaction, params};
 use shared::gate::GateScore;
 
-use crate::database::open_to_read;
+use crate::database::{self, open_to_read, open_to_write};
 
 /// Name of the file in the folder of a run.
 const LADDER_FILE: &str = "ladder.db";
 /// The learner's database, where earlier versions kept matches.
 const LEARNER_FILE: &str = "alveare.db";
-/// How long a statement waits while another program writes.
-const BUSY_WAIT: Duration = Duration::from_secs(30);
 /// `user_version` of the file once its tables are there and what earlier versions kept is taken over.
 const VERSION: u32 = 1;
 
@@ -126,11 +123,8 @@ impl LadderStore {
             return Err(LadderError::NoFolder(run_dir.to_owned()));
         }
         let file = Self::file(run_dir);
-        let opened = Connection::open(&file).and_then(|connection| {
-            connection.busy_timeout(BUSY_WAIT)?;
-            Ok(Self { connection, file: file.clone() })
-        });
-        let mut store = opened.map_err(|source| LadderError::Database { file, action: "open it", source })?;
+        let failed = |source| LadderError::Database { file: file.clone(), action: "open it", source };
+        let mut store = Self { connection: open_to_write(&file).map_err(failed)?, file };
         if store.version()? != VERSION {
             store.make_tables(run_dir)?;
         }
@@ -189,7 +183,7 @@ impl LadderStore {
     }
 
     fn version(&self) -> Result<u32, LadderError> {
-        let version = self.connection.query_row("PRAGMA user_version", [], |row| row.get(0));
+        let version = database::version(&self.connection);
         match version.map_err(|source| self.error("read its version", source))? {
             version if version > VERSION => Err(LadderError::Later(self.file.clone())),
             version => Ok(version),
@@ -201,16 +195,11 @@ impl LadderStore {
         let earlier = run_dir.join(LEARNER_FILE);
         let store = if earlier.is_file() { Self::open_earlier(&earlier)? } else { None };
         let rows = store.map_or(Ok(vec![]), |store| store.rows())?;
-        let made = self.connection.transaction_with_behavior(TransactionBehavior::Immediate).and_then(|transaction| {
-            if transaction.query_row("PRAGMA user_version", [], |row| row.get::<_, u32>(0))? == VERSION {
-                return Ok(());
-            }
+        let made = database::make_tables(&mut self.connection, VERSION, |transaction| {
             transaction.execute_batch(TABLES)?;
-            rows.iter().try_for_each(|row| insert(&transaction, row))?;
-            transaction.pragma_update(None, "user_version", VERSION)?;
-            transaction.commit()
+            rows.iter().try_for_each(|row| insert(transaction, row))
         });
-        made.map_err(|source| self.error("make its tables", source))
+        made.map(drop).map_err(|source| self.error("make its tables", source))
     }
 
     fn rows(&self) -> Result<Vec<Row>, LadderError> {

@@ -28,7 +28,7 @@ pub fn run(options: &CurveOptions, out: &mut impl Write) -> anyhow::Result<()> {
         let [game, other_game] = [game, &other.game].map(shared::catalog::GameSpec::type_name);
         return Err(UsageError(format!("{}: plays {other_game}, not {game}", other.name)).into());
     }
-    match ChosenGame::of(game, options.ply_limit) {
+    match ChosenGame::of(game, options.terms.ply_limit) {
         Some(ChosenGame::Hive(hive)) => run_game(&hive, options, runs, out),
         Some(ChosenGame::Dama(dama)) => run_game(&dama, options, runs, out),
         None => Err(UsageError(format!("{}: there are no matches of {game}", runs[0].name)).into()),
@@ -44,7 +44,7 @@ fn run_game<G: MatchGame>(
     let opponents = options.opponents(G::EXPLORATION)?;
     #[cfg(feature = "network")]
     // Before threads and the first torch call: the program starts anew.
-    net::cuda::preload(options.device)?;
+    net::cuda::preload(options.networks.device)?;
     let log = logging::LogSettings { filter: options.log.clone(), ..logging::LogSettings::default() };
     logging::init(&log).map_err(|error| UsageError(format!("--log: {error}")))?;
     let tokio = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;

@@ -6,12 +6,12 @@ use std::time::Duration;
 
 use arena::curve::CurveSettings;
 use arena::matches::MatchSettings;
-#[cfg(feature = "network")]
-use arena::players::NetworkSettings;
 use arena::players::{EngineBounds, PlayerDefaults, PlayerSpec, read_exploration};
 use runtime::exit::UsageError;
 
-use crate::matches::games_at_once;
+use crate::matches::GameTerms;
+#[cfg(feature = "network")]
+use crate::matches::NetworkTerms;
 
 /// Opponents unless others are named: from one that every network beats to one that few do.
 const OPPONENTS: [&str; 4] = ["random", "mcts:400", "mcts:1600", "ready"];
@@ -61,29 +61,14 @@ pub struct CurveOptions {
     /// Exploration constant of the searches of networks; by default 2.5, for draughts 1.
     #[arg(long, value_name = "C", value_parser = read_exploration)]
     exploration: Option<f32>,
-    /// Random plies that both games of a pair start with.
-    #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u32).range(0..=100))]
-    opening_plies: u32,
-    /// Plies after which a game is a draw.
-    #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u32).range(1..=5000))]
-    pub(super) ply_limit: u32,
-    /// Seed of the openings and of the random choices of players.
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    seed: u64,
-    /// Games played at once; by default 32, with outside engines one for each core.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
-    games_at_once: Option<u32>,
+    #[command(flatten)]
+    pub(super) terms: GameTerms,
     /// Files to write, without their endings: PATH.csv and PATH.svg; by default `curve` in the first run's folder.
     #[arg(long, value_name = "PATH")]
     out: Option<PathBuf>,
-    /// Where networks are computed: auto, cpu, cuda or cuda:N.
     #[cfg(feature = "network")]
-    #[arg(long, value_name = "DEVICE", default_value = "auto")]
-    pub(super) device: net::DeviceChoice,
-    /// Threads that compute one network on the CPU; 0: one for each core.
-    #[cfg(feature = "network")]
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(0..=1024))]
-    network_threads: u16,
+    #[command(flatten)]
+    pub(super) networks: NetworkTerms,
     /// What is logged, such as info for a line each half minute.
     #[arg(long, value_name = "FILTER", default_value = "warn")]
     pub(super) log: String,
@@ -95,13 +80,11 @@ impl CurveOptions {
     /// # Errors
     /// [`UsageError`] for a text that is not a player, an odd number of games, or an opening as long as the game.
     pub(super) fn opponents(&self, usual_exploration: f32) -> Result<Vec<PlayerSpec>, UsageError> {
-        let Self { games, opening_plies, ply_limit, simulations, .. } = *self;
+        let Self { games, simulations, .. } = *self;
         if !games.is_multiple_of(2) {
             return Err(UsageError(format!("--games {games}: odd, but games come in pairs")));
         }
-        if opening_plies >= ply_limit {
-            return Err(UsageError(format!("--opening-plies {opening_plies}: not below --ply-limit {ply_limit}")));
-        }
+        self.terms.check()?;
         let exploration = self.exploration.unwrap_or(usual_exploration);
         let defaults = PlayerDefaults { simulation_count: simulations, exploration, limit: None };
         let usual = OPPONENTS.map(str::to_owned).to_vec();
@@ -116,14 +99,14 @@ impl CurveOptions {
             pair_count: self.games as usize / 2,
             simulation_count: self.simulations,
             exploration: self.exploration.unwrap_or(usual_exploration),
-            opening_plies: self.opening_plies,
-            ply_limit: self.ply_limit,
-            seed: self.seed,
+            opening_plies: self.terms.opening_plies,
+            ply_limit: self.terms.ply_limit,
+            seed: self.terms.seed,
             matches: MatchSettings {
-                games_at_once: games_at_once(self.games_at_once, opponents),
+                games_at_once: self.terms.games_at_once(opponents),
                 engine_bounds: EngineBounds { answer_wait_max: ANSWER_WAIT_MAX, time_margin: TIME_MARGIN },
                 #[cfg(feature = "network")]
-                networks: NetworkSettings { device: self.device, thread_count: self.network_threads.into() },
+                networks: self.networks.settings(),
             },
         }
     }

@@ -2,6 +2,7 @@
 
 mod ladder;
 mod options;
+mod terms;
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -17,7 +18,10 @@ use tracing::{info, warn};
 use options::PlayOptions;
 
 pub use ladder::{LadderOptions, run as run_ladder};
-pub use options::{ChosenGame, games_at_once};
+pub use options::ChosenGame;
+pub use terms::GameTerms;
+#[cfg(feature = "network")]
+pub use terms::NetworkTerms;
 
 /// Plays a match between any two players, in pairs of games from one random opening with colours swapped.
 ///
@@ -83,7 +87,7 @@ fn play_game<G: MatchGame>(
     #[cfg(feature = "network")]
     if players.iter().any(|player| player.network().is_some()) {
         // Before threads and the first torch call: the program starts anew.
-        net::cuda::preload(options.device)?;
+        net::cuda::preload(options.networks.device)?;
     }
     let name = |player| player_name(game, player).map_err(usage);
     let names = [name(&players[0])?, name(&players[1])?];
@@ -98,7 +102,7 @@ fn play_game<G: MatchGame>(
         options.out.as_deref().map(|file| GamesFile::create(file, &needed)).transpose().map_err(usage)?;
     let tokio = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
     let stop = tokio.block_on(async { shutdown::on_signals() }).context("listen for signals")?;
-    let games = plan(game, options.games as usize, options.opening_plies, options.seed)?;
+    let games = plan(game, options.games as usize, options.terms.opening_plies, options.terms.seed)?;
     let settings = options.match_settings(&players);
     info!(a = names[0], b = names[1], games = games.len(), at_once = settings.games_at_once, "match begins");
     let runner = MatchRunner::open(game.clone(), &players, &names, &settings, &stop).map_err(usage)?;

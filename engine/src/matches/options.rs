@@ -5,18 +5,16 @@ use std::time::Duration;
 
 use arena::ladder::MatchKey;
 use arena::matches::{MatchGame, MatchSettings};
-#[cfg(feature = "network")]
-use arena::players::NetworkSettings;
 use arena::players::{EngineBounds, EngineLimit, PlayerDefaults, PlayerSpec, read_exploration};
 use runtime::exit::UsageError;
 use shared::catalog::GameSpec;
 use shared::game::dama::{Dama, DamaRules};
 use shared::game::hive::{GameType, Hive, HiveRules};
 
+use super::terms::GameTerms;
+#[cfg(feature = "network")]
+use super::terms::NetworkTerms;
 use crate::start::GameName;
-
-/// Games at once if no player is an outside engine: their leaves share batches.
-const GAMES_AT_ONCE: usize = 32;
 
 /// How a match is played.
 #[derive(Debug, Clone, clap::Args)]
@@ -48,40 +46,17 @@ pub struct PlayOptions {
     /// UHP game type, of Hive; Base+MLP unless another is named.
     #[arg(long = "type", value_name = "TYPE")]
     game_type: Option<GameType>,
-    /// Random plies that both games of a pair start with.
-    #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u32).range(0..=100))]
-    pub(super) opening_plies: u32,
-    /// Plies after which a game is a draw.
-    #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u32).range(1..=5000))]
-    ply_limit: u32,
-    /// Seed of the openings and of the random choices of players.
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    pub(super) seed: u64,
-    /// Games played at once; by default 32, with outside engines one for each core.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
-    games_at_once: Option<u32>,
+    #[command(flatten)]
+    pub(super) terms: GameTerms,
     /// File for the games, UHP GameStrings one a line, or PDN; FILE.tsv beside it says who played and how each ended.
     #[arg(long, value_name = "FILE")]
     pub(super) out: Option<PathBuf>,
-    /// Where networks are computed: auto, cpu, cuda or cuda:N.
     #[cfg(feature = "network")]
-    #[arg(long, value_name = "DEVICE", default_value = "auto")]
-    pub(super) device: net::DeviceChoice,
-    /// Threads that compute one network on the CPU; 0: one for each core.
-    #[cfg(feature = "network")]
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(0..=1024))]
-    network_threads: u16,
+    #[command(flatten)]
+    pub(super) networks: NetworkTerms,
     /// What is logged, such as arena=debug for what engines write to stderr.
     #[arg(long, value_name = "FILTER", default_value = "info")]
     pub(super) log: String,
-}
-
-/// Returns how many games of these players are played at once: as many as the user wants, 32, or one for each core if an
-/// outside engine is among them.
-pub fn games_at_once(wanted: Option<u32>, players: &[PlayerSpec]) -> usize {
-    let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-    let usual = if players.iter().any(PlayerSpec::is_engine) { cores } else { GAMES_AT_ONCE };
-    wanted.map_or(usual, |count| count as usize)
 }
 
 /// The game of a match, by its rules.
@@ -118,10 +93,8 @@ impl PlayOptions {
     /// # Errors
     /// [`UsageError`] for an option that belongs to another game, or an opening as long as the game.
     pub fn game(&self) -> Result<ChosenGame, UsageError> {
-        let Self { opening_plies, ply_limit, .. } = *self;
-        if opening_plies >= ply_limit {
-            return Err(UsageError(format!("--opening-plies {opening_plies}: not below --ply-limit {ply_limit}")));
-        }
+        self.terms.check()?;
+        let ply_limit = self.terms.ply_limit;
         match (self.game, self.game_type) {
             (GameName::Hive, game_type) => {
                 let game_type = game_type.unwrap_or(GameType::MLP);
@@ -146,17 +119,17 @@ impl PlayOptions {
 
     /// Returns what makes another match of this type of game the same again.
     pub(super) fn key(&self, game_type: String) -> MatchKey {
-        let Self { opening_plies, ply_limit, seed, .. } = *self;
+        let GameTerms { opening_plies, ply_limit, seed, .. } = self.terms;
         MatchKey { game_type, opening_plies, ply_limit, seed }
     }
 
     /// Returns how the games of these players are played.
     pub(super) fn match_settings(&self, players: &[PlayerSpec; 2]) -> MatchSettings {
         MatchSettings {
-            games_at_once: games_at_once(self.games_at_once, players).min(self.games as usize),
+            games_at_once: self.terms.games_at_once(players).min(self.games as usize),
             engine_bounds: EngineBounds { answer_wait_max: self.answer_wait_max, time_margin: self.time_margin },
             #[cfg(feature = "network")]
-            networks: NetworkSettings { device: self.device, thread_count: self.network_threads.into() },
+            networks: self.networks.settings(),
         }
     }
 }

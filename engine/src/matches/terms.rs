@@ -1,0 +1,68 @@
+//! The flags that everything which plays matches shares: how games begin and end, and where networks are computed.
+
+#[cfg(feature = "network")]
+use arena::players::NetworkSettings;
+use arena::players::PlayerSpec;
+use runtime::exit::UsageError;
+
+/// Games at once if no player is an outside engine: their leaves share batches.
+const GAMES_AT_ONCE: usize = 32;
+
+/// How games begin and end, and how many go on at once.
+#[derive(Debug, Clone, Copy, clap::Args)]
+pub struct GameTerms {
+    /// Random plies that both games of a pair start with.
+    #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u32).range(0..=100))]
+    pub opening_plies: u32,
+    /// Plies after which a game is a draw.
+    #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u32).range(1..=5000))]
+    pub ply_limit: u32,
+    /// Seed of the openings and of the random choices of players.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
+    /// Games played at once; by default 32, with outside engines one for each core.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
+    games_at_once: Option<u32>,
+}
+
+impl GameTerms {
+    /// Checks that games can begin.
+    ///
+    /// # Errors
+    /// [`UsageError`] for an opening as long as the game.
+    pub fn check(&self) -> Result<(), UsageError> {
+        let Self { opening_plies, ply_limit, .. } = *self;
+        if opening_plies >= ply_limit {
+            return Err(UsageError(format!("--opening-plies {opening_plies}: not below --ply-limit {ply_limit}")));
+        }
+        Ok(())
+    }
+
+    /// Returns how many games of these players are played at once: as many as the user wants, 32, or one for each core
+    /// if an outside engine is among them.
+    pub fn games_at_once(&self, players: &[PlayerSpec]) -> usize {
+        let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+        let usual = if players.iter().any(PlayerSpec::is_engine) { cores } else { GAMES_AT_ONCE };
+        self.games_at_once.map_or(usual, |count| count as usize)
+    }
+}
+
+/// Where networks are computed.
+#[cfg(feature = "network")]
+#[derive(Debug, Clone, Copy, clap::Args)]
+pub struct NetworkTerms {
+    /// Where networks are computed: auto, cpu, cuda or cuda:N.
+    #[arg(long, value_name = "DEVICE", default_value = "auto")]
+    pub device: net::DeviceChoice,
+    /// Threads that compute one network on the CPU; 0: one for each core.
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(0..=1024))]
+    network_threads: u16,
+}
+
+#[cfg(feature = "network")]
+impl NetworkTerms {
+    /// Returns how networks are computed.
+    pub fn settings(self) -> NetworkSettings {
+        NetworkSettings { device: self.device, thread_count: self.network_threads.into() }
+    }
+}
