@@ -7,13 +7,12 @@ use shared::encoding::Encoding;
 use shared::game::{Outcome, Side};
 use shared::gate::{GateResult, GateScore, GateSettings, GateTally, PairCounts, Verdict};
 use shared::ids::NetworkId;
-use shared::record::PlyRecord;
 use shared::search::SearchSettings;
 
-use super::open_game::OpenGame;
+use super::pairs::PairedGames;
 use super::registry::Inner;
 use super::{GameRegistry, RegistryError, mix_seed, random_openings};
-use crate::store::{Change, GameKind, GameState, NewGame, StoredGame};
+use crate::store::{GameState, NewGame, StoredGame};
 
 /// What is to be decided, and how.
 #[derive(Debug, Clone, PartialEq)]
@@ -123,12 +122,15 @@ impl<E: Encoding> GameRegistry<E> {
         let mut inner = self.lock_gate(plan.candidate_id);
         let stored = inner.reader.gate_games(plan.candidate_id)?;
         let present = count_stored(&mut gate, &stored);
-        let missing = self.missing_games(&mut inner, plan, seed, &openings, &present);
-        // The lock is held until they are on disk: nobody can play a gate that does not exist yet.
-        self.store.write(missing.iter().cloned().map(Change::CreateGame).collect())?;
-        for game in missing {
-            self.insert_gate_game(&mut inner, game, plan.search.clone());
-        }
+        let paired = PairedGames {
+            network_id: plan.candidate_id,
+            opponent_id: plan.best_id,
+            is_yardstick: false,
+            iteration: plan.iteration,
+            seed,
+            search: &plan.search,
+        };
+        self.add_paired_games(&mut inner, &paired, (0..).zip(&openings), &present)?;
         let report = gate.report();
         inner.gates.insert(plan.candidate_id, gate);
         self.settle(&mut inner);
@@ -159,55 +161,6 @@ impl<E: Encoding> GameRegistry<E> {
         let inner = self.lock();
         let game_ids = inner.games.ids_of_gate(candidate_id);
         self.wait_until_written(inner, game_ids)
-    }
-
-    /// Returns the games of the gate that are not there: all of a new gate, none of one that goes on.
-    fn missing_games(
-        &self,
-        inner: &mut Inner<E>,
-        plan: &GatePlan,
-        seed: u64,
-        openings: &[Vec<String>],
-        present: &HashSet<(u32, bool)>,
-    ) -> Vec<NewGame> {
-        let settings = serde_json::to_string(&plan.search).expect("plain numbers can be written as JSON");
-        let mut missing = Vec::new();
-        for (pair_index, opening) in (0..).zip(openings) {
-            for is_candidate_white in [true, false] {
-                if present.contains(&(pair_index, is_candidate_white)) {
-                    continue;
-                }
-                let [white, black] = if is_candidate_white {
-                    [plan.candidate_id, plan.best_id]
-                } else {
-                    [plan.best_id, plan.candidate_id]
-                };
-                missing.push(NewGame {
-                    game_id: inner.new_game_id(),
-                    kind: GameKind::Gate,
-                    iteration: plan.iteration,
-                    pair_index: Some(pair_index),
-                    candidate_id: Some(plan.candidate_id),
-                    opponent_id: None,
-                    white_network: white.into(),
-                    black_network: black.into(),
-                    seed: mix_seed(seed, u64::from(pair_index) * 2 + u64::from(is_candidate_white)),
-                    settings: settings.clone(),
-                    start: None,
-                    opening: opening.clone(),
-                });
-            }
-        }
-        missing
-    }
-
-    /// Puts a gate or yardstick game that is on disk among the open ones.
-    pub(super) fn insert_gate_game(&self, inner: &mut Inner<E>, game: NewGame, search: SearchSettings) {
-        let opening = game.opening.iter();
-        let plies =
-            opening.map(|move_text| PlyRecord { move_text: move_text.clone(), ..PlyRecord::default() }).collect();
-        let open = OpenGame::stored(&self.encoding, game, search, plies).expect("an opening of legal moves replays");
-        inner.games.insert(open);
     }
 }
 

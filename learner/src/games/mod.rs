@@ -11,6 +11,7 @@ mod lease;
 mod load;
 mod open_game;
 mod open_games;
+mod pairs;
 mod registry;
 mod report;
 mod seed;

@@ -259,7 +259,7 @@ impl<E: Encoding> GameRegistry<E> {
             None => inner.progress.counters.quarantined_game_count += 1,
         }
         if let Some(replacement) = &closing.replacement {
-            self.insert_gate_game(inner, replacement.clone(), game.search);
+            self.insert_paired_game(inner, replacement.clone(), game.search);
         }
     }
 }

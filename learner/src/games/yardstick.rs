@@ -3,12 +3,14 @@
 //! Evaluators play them like gate games, whenever no gate waits. Nothing is decided by them, and nothing of them is kept in
 //! memory: their results are read from the store.
 
+use std::collections::HashSet;
+
 use shared::encoding::Encoding;
 use shared::ids::NetworkId;
 use shared::search::SearchSettings;
 
+use super::pairs::PairedGames;
 use super::{GameRegistry, RegistryError, mix_seed, random_openings};
-use crate::store::{Change, GameKind, NewGame};
 
 /// Games that are to be played.
 #[derive(Debug, Clone, PartialEq)]
@@ -39,33 +41,16 @@ impl<E: Encoding> GameRegistry<E> {
         let mut inner = self.lock();
         let first = (inner.reader.yardstick_game_count(plan.network_id, plan.opponent_id)? / 2) as u32;
         let (openings, _) = random_openings(&self.encoding, first + plan.pair_count, plan.opening_plies, seed);
-        let settings = serde_json::to_string(&plan.search).expect("plain numbers can be written as JSON");
-        let mut games = Vec::new();
-        for (pair_index, opening) in (0..).zip(openings).skip(first as usize) {
-            for is_white in [true, false] {
-                let [white, black] =
-                    if is_white { [plan.network_id, plan.opponent_id] } else { [plan.opponent_id, plan.network_id] };
-                games.push(NewGame {
-                    game_id: inner.new_game_id(),
-                    kind: GameKind::Gate,
-                    iteration: plan.iteration,
-                    pair_index: Some(pair_index),
-                    candidate_id: Some(plan.network_id),
-                    opponent_id: Some(plan.opponent_id),
-                    white_network: white.into(),
-                    black_network: black.into(),
-                    seed: mix_seed(seed, u64::from(pair_index) * 2 + u64::from(is_white)),
-                    settings: settings.clone(),
-                    start: None,
-                    opening: opening.clone(),
-                });
-            }
-        }
-        // The lock is held until they are on disk: nobody can play a game that does not exist yet.
-        self.store.write(games.iter().cloned().map(Change::CreateGame).collect())?;
-        for game in games {
-            self.insert_gate_game(&mut inner, game, plan.search.clone());
-        }
+        let paired = PairedGames {
+            network_id: plan.network_id,
+            opponent_id: plan.opponent_id,
+            is_yardstick: true,
+            iteration: plan.iteration,
+            seed,
+            search: &plan.search,
+        };
+        let added = (0..).zip(&openings).skip(first as usize);
+        self.add_paired_games(&mut inner, &paired, added, &HashSet::new())?;
         self.settle(&mut inner);
         Ok(())
     }
