@@ -146,7 +146,10 @@ impl<E: Encoding> GameRegistry<E> {
         inner.gates.get(&candidate_id).map(Gate::report).ok_or(RegistryError::UnknownGate(candidate_id))
     }
 
-    /// Forgets a gate whose verdict is in the store ([`Change::Promote`], [`Change::Reject`]), with its open games.
+    /// Forgets a gate whose verdict is in the store ([`Promote`], [`Reject`]), with its open games.
+    ///
+    /// [`Promote`]: crate::store::Change::Promote
+    /// [`Reject`]: crate::store::Change::Reject
     pub fn close_gate(&self, candidate_id: NetworkId) {
         let mut inner = self.lock_gate(candidate_id);
         inner.gates.remove(&candidate_id);
