@@ -3,8 +3,9 @@
 //! `store`, `games` and `replay` are its memory: synchronous, and they know neither gRPC nor tensors. What it learns from is
 //! the crate `samples`; `supervised` trains without self-play. `inference` and
 //! `trainer` each own their tensors on a thread of their own. `services` translates messages, `pipeline` decides what
-//! comes next, and `run` puts everything together.
+//! comes next, `backup` keeps copies elsewhere, and `run` puts everything together.
 
+pub mod backup;
 mod best;
 pub mod config;
 mod durable;

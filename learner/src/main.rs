@@ -6,15 +6,18 @@ use std::process::ExitCode;
 
 use anyhow::Context;
 use clap::{Parser, Subcommand};
+use learner::backup::BackupError;
 use learner::config::LearnerSettings;
-use learner::{presets, run};
+use learner::{backup, presets, run};
 use runtime::auth::Token;
 use runtime::exit::UsageError;
 use runtime::layers::{ConfigArgs, SettingsPreset, Sources, to_toml};
 use runtime::{exit, logging, shutdown};
 use tracing::info;
 
-use commands::{DataInfoArgs, EvaluateArgs, ExportArgs, ExportNetworkArgs, InquireTarget, PretrainArgs, TrainArgs};
+use commands::{
+    DataInfoArgs, EvaluateArgs, ExportArgs, ExportNetworkArgs, InquireTarget, PretrainArgs, RestoreArgs, TrainArgs,
+};
 
 /// Owns the GPU, the games and the networks of a training run.
 #[derive(Debug, Parser)]
@@ -27,7 +30,8 @@ use commands::{DataInfoArgs, EvaluateArgs, ExportArgs, ExportNetworkArgs, Inquir
         learner status --learner http://127.0.0.1:50051            ask a learner how far it is\n  \
         learner pretrain --preset hive-cpu --games DIR             learn from human games first\n  \
         learner train --preset tictactoe --data FILE               learn from a data set\n  \
-        learner data-info run                                      statistics of the games of a run\n\n\
+        learner data-info run                                      statistics of the games of a run\n  \
+        learner restore s3://bucket/hive --run-dir run             put the newest backup of a run back\n\n\
         Exit codes: 0 after a clean stop, 1 after a failure, 64 for wrong usage or configuration.\n\
         Environment: ALVEARE_LEARNER__SECTION__KEY sets section.key, below flags and above the file."
 )]
@@ -56,6 +60,13 @@ struct Cli {
     /// folder that `learner pretrain` or `learner train` left it in (run.start_network).
     #[arg(long, value_name = "FILE|ready")]
     resume: Option<String>,
+    /// Keep copies of the run in a folder, file:///FOLDER or s3://BUCKET/PREFIX (backup.url).
+    #[arg(long, value_name = "URL")]
+    backup: Option<String>,
+    /// The same, and begin with the newest copy there, if there is one and the run directory has no run (backup.url,
+    /// backup.restore): one command for a machine that may be lost.
+    #[arg(long, value_name = "URL", conflicts_with = "backup")]
+    restore: Option<String>,
     /// human or json (log.format).
     #[arg(long, value_name = "FORMAT")]
     log_format: Option<String>,
@@ -87,6 +98,8 @@ enum Command {
     Export(ExportArgs),
     /// Writes a network anew, in the current format, half as large for publication.
     ExportNetwork(ExportNetworkArgs),
+    /// Puts a backup of a run into an empty run directory, or lists the backups that there are.
+    Restore(RestoreArgs),
 }
 
 const SERVE_IS_GONE: &str =
@@ -104,6 +117,7 @@ fn main() -> ExitCode {
         Some(Command::DataInfo(args)) => commands::data_info(args),
         Some(Command::Export(args)) => commands::export(args),
         Some(Command::ExportNetwork(args)) => commands::export_network(args),
+        Some(Command::Restore(args)) => commands::restore(args),
         None => start(&cli),
     })
 }
@@ -127,6 +141,11 @@ fn start(cli: &Cli) -> anyhow::Result<()> {
     info!(settings = loaded.base(), changes = loaded.changes(), "learner starts");
     let tokio = tokio::runtime::Builder::new_multi_thread().enable_all().build().context("start tokio")?;
     let stop = tokio.block_on(async { shutdown::on_signals() }).context("listen for signals")?;
+    let restored = tokio.block_on(backup::restore_at_start(&settings.backup, &settings.run.dir, &stop));
+    match restored {
+        Err(BackupError::Stopped) => return Ok(()),
+        restored => restored.map_err(run::RunError::Restore)?,
+    }
     let address = settings.server.listen;
     let listener = tokio.block_on(tokio::net::TcpListener::bind(address));
     let listener = listener.with_context(|| format!("server.listen: open {address} (--listen chooses another)"))?;
@@ -147,6 +166,8 @@ fn overrides(cli: &Cli) -> Vec<(String, String)> {
         ("server.insecure", cli.insecure.then(|| "true".to_owned())),
         ("run.iterations", cli.iterations.map(|count| count.to_string())),
         ("run.start_network", cli.resume.as_ref().map(quoted)),
+        ("backup.url", cli.backup.as_ref().or(cli.restore.as_ref()).map(quoted)),
+        ("backup.restore", cli.restore.as_ref().map(|_| "true".to_owned())),
         ("log.format", cli.log_format.as_ref().map(quoted)),
     ];
     flags.into_iter().filter_map(|(key, value)| Some((key.to_owned(), value?))).collect()

@@ -1,7 +1,8 @@
 //! The commands of the program besides the run itself.
 //!
 //! `health` and `status` ask a running learner; `data-info` and `export` look at games and need neither a network nor a
-//! running learner; `pretrain` and `train` learn without self-play; `evaluate` measures a network on human games.
+//! running learner; `pretrain` and `train` learn without self-play; `evaluate` measures a network on human games; `restore` puts
+//! a backup back.
 
 mod data_info;
 mod dropped_games;
@@ -12,6 +13,7 @@ mod game_file;
 mod game_sources;
 mod inquire;
 mod pretrain;
+mod restore;
 mod sample_file;
 mod supervised_args;
 mod train;
@@ -22,4 +24,5 @@ pub use export::{ExportArgs, export};
 pub use export_network::{ExportNetworkArgs, export_network};
 pub use inquire::{InquireTarget, health, status};
 pub use pretrain::{PretrainArgs, pretrain};
+pub use restore::{RestoreArgs, restore};
 pub use train::{TrainArgs, train};

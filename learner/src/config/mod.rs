@@ -3,6 +3,7 @@
 //! Workers have no settings of their own about games, search or networks: the learner sends them.
 //! Each key's meaning, unit and source stand in `config/hive-original.toml`.
 
+mod backup;
 mod learning;
 mod parts;
 mod play;
@@ -17,6 +18,7 @@ use serde::{Deserialize, Serialize};
 use shared::catalog::GameSpec;
 use shared::setting::{SettingError, check_that};
 
+pub use backup::BackupConfig;
 pub use learning::{CutOffTargetKind, LearningRates, ReplayConfig, TrainingConfig, ValueTargetKind};
 pub use parts::{JoinTerms, PipelineSettings, TrainerSettings};
 pub use play::{AlarmConfig, GateConfig, SelfPlayConfig, YardstickConfig};
@@ -63,6 +65,8 @@ pub struct LearnerConfig {
     pub replay: ReplayConfig,
     /// When to warn.
     pub alarms: AlarmConfig,
+    /// Where copies of the run are kept.
+    pub backup: BackupConfig,
     /// What is logged, and how.
     #[serde(default)]
     pub log: LogSettings,
@@ -95,7 +99,8 @@ impl LearnerConfig {
             is_hive || self.replay.human_share == 0.0,
             || "human games (replay.human_share) are read for Hive only",
         )?;
-        self.alarms.check().map_err(under("alarms"))
+        self.alarms.check().map_err(under("alarms"))?;
+        self.backup.check().map_err(under("backup"))
     }
 }
 
@@ -172,6 +177,10 @@ mod tests {
             ("run.dir", |config| config.run.dir = PathBuf::new()),
             ("self_play.endgame_share", |config| config.self_play.endgame_share = 0.5),
             ("server.lease", |config| config.server.lease = Duration::MAX),
+            ("backup.url", |config| config.backup.url = "gs://bucket".to_owned()),
+            ("backup.interval", |config| config.backup.interval = Duration::ZERO),
+            ("backup.keep_days", |config| config.backup.keep_days = u32::MAX),
+            ("backup.stop_deadline", |config| config.backup.stop_deadline = Duration::from_secs(1)),
         ];
         for &(key, change) in changes {
             let mut config = LearnerConfig::default();

@@ -80,6 +80,13 @@ impl LearnerSettings {
         }
     }
 
+    /// Returns how long a stop waits for workers to leave: the last backup must have time left.
+    #[must_use]
+    pub fn drain_deadline(&self) -> Duration {
+        let drain_deadline = self.server.drain_deadline;
+        if self.backup.place().is_none() { drain_deadline } else { drain_deadline.min(self.backup.stop_deadline / 2) }
+    }
+
     /// Returns the part of the workers.
     #[must_use]
     pub fn join_terms(&self) -> JoinTerms {

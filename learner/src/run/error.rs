@@ -8,6 +8,7 @@ use runtime::auth::TokenError;
 use runtime::exit::UsageError;
 use shared::setting::SettingError;
 
+use crate::backup::BackupError;
 use crate::files::RunFileError;
 use crate::games::RegistryError;
 use crate::inference::InferenceStartError;
@@ -93,6 +94,9 @@ pub enum RunError {
         /// What the system reported.
         source: io::Error,
     },
+    /// The newest backup cannot be had, or not be put into the run directory.
+    #[error("backup.restore")]
+    Restore(#[source] BackupError),
     /// Leaves cannot be answered.
     #[error(transparent)]
     Inference(#[from] InferenceStartError),

@@ -1,5 +1,6 @@
 //! One run from start to stop: what is on disk is taken up, the threads are started, and stopped again.
 
+mod backing_up;
 mod error;
 mod learning_rates;
 mod take_up;
@@ -26,6 +27,7 @@ use crate::pipeline::{CostMeter, Ended, Pipeline, PipelineEvents, ProgressReport
 use crate::services::{InferenceService, RunStatus, ServiceLimits, Services, WorkersService, serve};
 use crate::trainer::{TrainerHandle, TrainerParts};
 
+use backing_up::{note_stop, start_backup};
 pub use error::RunError;
 pub use learning_rates::learning_rate_note;
 use take_up::{TakenUp, take_up};
@@ -92,15 +94,23 @@ where
         show_start(&status, &taken_up);
         let tokio = self.tokio.handle();
         let pipeline = make_pipeline(&self.settings, &encoding, &taken_up, &inference, &status, &self.stop, tokio)?;
+        let backup = start_backup(&self.settings, &taken_up.best, &status)?;
         let services = make_services(&self.settings, &taken_up, inference, status, &self.stop);
         let pipeline = std::thread::Builder::new().name("pipeline".to_owned()).spawn(move || pipeline.run());
         let pipeline = pipeline.map_err(|source| RunError::Thread { name: "pipeline", source })?;
-        let deadline = self.settings.server.drain_deadline;
+        let stopped_at = note_stop(tokio, &self.stop);
+        let deadline = self.settings.drain_deadline();
         let served = self.tokio.block_on(serve(services, self.listener, token.as_ref(), self.stop.clone(), deadline));
         // A server that failed stops the pipeline too.
         self.stop.cancel();
         let ended = pipeline.join().map_err(|_| RunError::PipelineDied)?;
         await_end(&inference_threads, deadline);
+        if let Some(backup) = backup {
+            // Nothing is written any more. A run that did all it was to do has no machine that is about to go.
+            let is_hurried = !matches!(ended, Ok(Ended::IterationsDone));
+            let stop_deadline = self.settings.backup.stop_deadline;
+            backup.finish(is_hurried.then(|| stopped_at.deadline(stop_deadline)));
+        }
         served?;
         match ended? {
             Ended::Stopped => info!("stopped; started again, the run goes on from here"),

@@ -2,10 +2,12 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use runtime::auth::ServerAuth;
 use tonic::{Request, Response, Status};
+
+use crate::backup::Uploaded;
 
 /// A worker that was silent for so long is no longer counted.
 const WORKER_SILENCE_MAX: Duration = Duration::from_secs(120);
@@ -25,6 +27,7 @@ pub struct RunStatus {
     shown: Mutex<proto::GetStatusReply>,
     workers: Mutex<HashMap<String, WorkerSeen>>,
     counters: Mutex<BTreeMap<String, u64>>,
+    last_backup: Mutex<Option<Uploaded>>,
 }
 
 impl RunStatus {
@@ -36,6 +39,18 @@ impl RunStatus {
     /// Adds one to a named counter.
     pub fn count(&self, name: &str) {
         *lock(&self.counters).entry(name.to_owned()).or_default() += 1;
+    }
+
+    /// Notes that a backup was made.
+    pub fn note_backup(&self, uploaded: &Uploaded) {
+        *lock(&self.last_backup) = Some(uploaded.clone());
+        self.count("backup_count");
+    }
+
+    /// Returns the last backup that this process made.
+    #[must_use]
+    pub fn last_backup(&self) -> Option<Uploaded> {
+        lock(&self.last_backup).clone()
     }
 
     /// Notes that a worker joined.
@@ -78,6 +93,10 @@ impl RunStatus {
         reply.actor_count = self.worker_count(proto::WorkerKind::Actor, now);
         reply.evaluator_count = self.worker_count(proto::WorkerKind::Evaluator, now);
         reply.counters.extend(lock(&self.counters).iter().map(|(name, count)| (name.clone(), *count)));
+        if let Some(last) = self.last_backup() {
+            let age = SystemTime::now().duration_since(last.time.get()).unwrap_or_default();
+            reply.counters.insert("backup_age_seconds".to_owned(), age.as_secs());
+        }
         reply
     }
 }

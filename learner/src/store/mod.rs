@@ -5,6 +5,7 @@
 
 mod apply;
 mod columns;
+mod copy;
 mod cost;
 mod error;
 mod read;
@@ -33,7 +34,7 @@ use crate::lock::FolderLock;
 pub const DATABASE_FILE: &str = "alveare.db";
 
 /// Name of the file whose lock keeps a second learner out.
-const LOCK_FILE: &str = "alveare.lock";
+pub(crate) const LOCK_FILE: &str = "alveare.lock";
 
 /// The open store of one run directory. Dropping it commits what is queued and lets the directory go.
 #[derive(Debug)]

@@ -21,7 +21,7 @@ const NETWORK_COLUMNS: &str = "network_id, generation, file, sha256, training_st
 /// A connection that reads.
 #[derive(Debug)]
 pub struct Reader {
-    connection: Connection,
+    pub(super) connection: Connection,
     added_game_columns: &'static str,
     pub(super) cost_columns: &'static str,
 }

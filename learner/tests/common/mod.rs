@@ -1,6 +1,7 @@
 //! What the tests of store and games share: run directories that die, and games of tic-tac-toe.
 #![allow(dead_code)]
 
+pub mod s3;
 pub mod searched;
 pub mod system;
 pub mod truth;

@@ -20,6 +20,7 @@ pub struct System {
     dir: tempfile::TempDir,
     preset: PathBuf,
     settings: Vec<String>,
+    variables: Vec<(&'static str, String)>,
     address: String,
     process_count: u32,
 }
@@ -34,7 +35,13 @@ impl System {
     pub fn of(name: &str, settings: &[&str]) -> Self {
         let dir = tempfile::tempdir().expect("a temporary directory");
         let settings = settings.iter().map(|&setting| setting.to_owned()).collect();
-        Self { dir, preset: preset_named(name), settings, address: "127.0.0.1:0".to_owned(), process_count: 0 }
+        let (preset, address) = (preset_named(name), "127.0.0.1:0".to_owned());
+        Self { dir, preset, settings, variables: Vec::new(), address, process_count: 0 }
+    }
+
+    /// Gives the learner these variables of the environment.
+    pub fn set_variables(&mut self, variables: Vec<(&'static str, String)>) {
+        self.variables = variables;
     }
 
     /// Returns the run directory.
@@ -47,6 +54,11 @@ impl System {
         format!("http://{}", self.address)
     }
 
+    /// Returns the variables of the environment that the learner is given.
+    pub fn variables(&self) -> &[(&'static str, String)] {
+        &self.variables
+    }
+
     /// Returns the command that starts the learner.
     pub fn learner_command(&self, flags: &[&str]) -> Command {
         let mut command = learner_command(&self.preset);
@@ -54,7 +66,7 @@ impl System {
         for setting in &self.settings {
             command.args(["--set", setting]);
         }
-        command.args(flags);
+        command.args(flags).envs(self.variables.iter().cloned());
         command
     }
 
@@ -194,6 +206,12 @@ impl Process {
     pub fn kill_hard(&mut self) {
         self.child.kill().expect("the process was running");
         self.child.wait().expect("a killed process ends");
+    }
+
+    /// Asks the process to stop, as a machine that is about to go does.
+    pub fn terminate(&self) {
+        let id = self.child.id().to_string();
+        assert!(Command::new("kill").args(["-TERM", &id]).status().expect("kill runs").success());
     }
 
     /// Waits until the process ends by itself; returns how, and its log.

@@ -54,6 +54,10 @@ pub struct UpArguments {
     /// `learner pretrain` or `learner train`.
     #[arg(long, value_name = "ready|FILE|DIR")]
     resume: Option<PathBuf>,
+    /// Keep backups in a folder, file:///FOLDER or s3://BUCKET/PREFIX, and begin with the newest there, if there is one and
+    /// the run directory has no run.
+    #[arg(long, value_name = "URL")]
+    restore: Option<String>,
 }
 
 /// Builds, starts, watches and stops everything.

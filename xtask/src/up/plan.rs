@@ -28,6 +28,8 @@ pub struct Plan {
     run_dir: PathBuf,
     /// Network that a new run starts from.
     resume: Option<PathBuf>,
+    /// Where backups are kept, and where a run directory without a run is filled from.
+    restore: Option<String>,
     iterations: Option<u32>,
     address: String,
     actor_count: usize,
@@ -46,6 +48,7 @@ impl Plan {
             preset,
             run_dir: arguments.run_dir.clone(),
             resume: arguments.resume.clone(),
+            restore: arguments.restore.clone(),
             iterations: arguments.iterations,
             address: format!("127.0.0.1:{}", free_port()?),
             actor_count,
@@ -98,6 +101,9 @@ impl Plan {
         }
         if let Some(resume) = &self.resume {
             arguments.extend(["--resume".into(), resume.clone().into_os_string()]);
+        }
+        if let Some(restore) = &self.restore {
+            arguments.extend(["--restore".into(), restore.clone().into()]);
         }
         let variables = vec![("LD_LIBRARY_PATH", library_path(&self.libtorch))];
         Program { name: "learner".to_owned(), path: self.programs_dir.join("learner"), arguments, variables }
@@ -197,6 +203,7 @@ mod tests {
             preset: "p.toml".into(),
             run_dir: "run".into(),
             resume: Some("pretrained".into()),
+            restore: Some("backup".into()),
             iterations: Some(2),
             address: "127.0.0.1:1".to_owned(),
             actor_count: 2,
@@ -219,7 +226,9 @@ mod tests {
                 "--iterations",
                 "2",
                 "--resume",
-                "pretrained"
+                "pretrained",
+                "--restore",
+                "backup"
             ]
         );
         assert_eq!(programs[1].arguments, ["--learner", "http://127.0.0.1:1", "--threads", "3"]);
