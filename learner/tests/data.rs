@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use common::{BLACK_WINS, DRAW, WHITE_WINS, lease_one, plies, report, run_row, start};
-use learner::games::{GameRegistry, RegistryLimits, SelfPlayPlan};
+use learner::games::{GameRegistry, RegistryLimits, SelfPlayPlan, StartPlan};
 use learner::store::{GameKind, RunRow, Store};
 use notation::{ReadOptions, games};
 use safetensors::{Dtype, SafeTensors};
@@ -214,8 +214,12 @@ fn games_of_a_hive_run_are_uhp_strings() {
         let replay = Arc::new(SharedReplay::new(SampleBuffer::new(9)));
         let encoding = HiveEncoding::new(Hive::new(rules), 16);
         let registry = GameRegistry::open(encoding, store, replay, RegistryLimits::default()).expect("a registry");
-        let plan =
-            SelfPlayPlan { iteration: 1, search: SearchSettings::default(), endgame_share: 0.0, game_count_max: None };
+        let plan = SelfPlayPlan {
+            iteration: 1,
+            search: SearchSettings::default(),
+            starts: StartPlan::default(),
+            game_count_max: None,
+        };
         registry.plan_self_play(Some(plan)).expect("planned");
         let now = Instant::now();
         let game_id = registry.lease("a", GameKind::SelfPlay, 1, now).expect("leases").leases[0].game_id;

@@ -8,7 +8,7 @@ use common::{
     BLACK_WINS, DRAW, LEASE, TicTacToeLearner, WHITE_WINS, crash_copy, encoding, is_lost, is_refused, lease_one,
     network_id, plies, report, start, start_with, start_with_grants,
 };
-use learner::games::{GatePlan, LeafLoad, PlyStatus, SelfPlayPlan, YardstickPlan};
+use learner::games::{GatePlan, LeafLoad, PlyStatus, SelfPlayPlan, StartPlan, YardstickPlan};
 use learner::replay::rebuild;
 use learner::store::{Change, GameKind, GameState, NewNetwork};
 use proptest::prelude::*;
@@ -217,8 +217,12 @@ fn evaluators_share_the_games_of_a_gate() {
 fn a_plan_bounds_the_games_of_its_iteration() {
     let run_dir = tempfile::tempdir().expect("a directory");
     let now = Instant::now();
-    let plan =
-        SelfPlayPlan { iteration: 4, search: SearchSettings::default(), endgame_share: 0.0, game_count_max: Some(3) };
+    let plan = SelfPlayPlan {
+        iteration: 4,
+        search: SearchSettings::default(),
+        starts: StartPlan::default(),
+        game_count_max: Some(3),
+    };
     let learner = start(run_dir.path());
     learner.registry.plan_self_play(Some(plan.clone())).expect("planned");
     let answer = learner.registry.lease("a", GameKind::SelfPlay, 2, now).expect("leases");

@@ -7,7 +7,7 @@ use std::process::Command;
 use std::time::Instant;
 
 use common::{Learner, crash_copy, random_game, run_row, start_run};
-use learner::games::{Lease, PlyStatus, SelfPlayPlan};
+use learner::games::{Lease, PlyStatus, SelfPlayPlan, StartPlan};
 use learner::replay::rebuild;
 use learner::store::{GameKind, GameState, RunRow};
 use notation::dama::pdn;
@@ -28,7 +28,8 @@ fn encoding() -> DamaEncoding {
 fn start(run_dir: &Path, endgame_share: f64) -> Learner<DamaEncoding> {
     let row = RunRow { game: r#"{"name":"dama","ply_limit":120}"#.into(), ..run_row() };
     let learner = start_run(encoding(), &row, run_dir);
-    let plan = SelfPlayPlan { iteration: 1, search: SearchSettings::default(), endgame_share, game_count_max: None };
+    let starts = StartPlan { endgame_share, ..StartPlan::default() };
+    let plan = SelfPlayPlan { iteration: 1, search: SearchSettings::default(), starts, game_count_max: None };
     learner.registry.plan_self_play(Some(plan)).expect("planned");
     learner
 }

@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use std::time::Instant;
 
 use common::{network_id, random_game, start_with};
-use learner::games::{GatePlan, PlyStatus, SelfPlayPlan, random_openings};
+use learner::games::{GatePlan, PlyStatus, SelfPlayPlan, StartPlan, random_openings};
 use learner::replay::rebuild;
 use learner::store::{Change, GameKind, NewNetwork};
 use samples::buffer::SampleBuffer;
@@ -64,8 +64,12 @@ fn a_gate_of_hive_has_200_distinct_openings_and_goes_on_after_a_restart() {
 fn games_of_hive_are_learned_from_and_are_there_after_a_restart() {
     let run_dir = tempfile::tempdir().expect("a directory");
     let (learner, now) = (start_with(encoding("Base+MLP"), run_dir.path()), Instant::now());
-    let plan =
-        SelfPlayPlan { iteration: 1, search: SearchSettings::default(), endgame_share: 0.0, game_count_max: None };
+    let plan = SelfPlayPlan {
+        iteration: 1,
+        search: SearchSettings::default(),
+        starts: StartPlan::default(),
+        game_count_max: None,
+    };
     learner.registry.plan_self_play(Some(plan)).expect("planned");
     let leases = learner.registry.lease("a", GameKind::SelfPlay, 4, now).expect("leases").leases;
     for lease in &leases {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use notation::{ReadOptions, games, pgn};
 use samples::human_games::{
-    ReadGames, ReadSettings, SetSettings, encoding_of, game_key, make_sets, read_games, samples_of,
+    ReadGames, ReadSettings, SetSettings, encoding_of, game_key, make_sets, openings_of, read_games, samples_of,
 };
 use samples::split::Split;
 use shared::catalog::GameSpec;
@@ -181,4 +181,28 @@ fn games_that_teach_nothing_are_counted() {
     assert_eq!(make_sets(&encoding, &games, settings).samples.sha256(), samples.sha256());
     let base = encoding_of(&spec(GameType::default())).expect("Hive");
     assert_eq!(make_sets(&base, &games, settings).left_out.other_type_games, 26);
+}
+
+#[test]
+fn openings_are_the_games_that_are_not_held_out_as_far_as_the_rules_of_the_run_let_them_go_on() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    write(&dir.path().join("games.uhp"), GAMES);
+    let games = read(&[dir.path().join("games.uhp")]).games;
+    let spec = |ply_limit| GameSpec::Hive { rules: HiveRules { ply_limit, ..HiveRules::default() }, frame: 16 };
+    let openings = |ply_limit, held_out_share| {
+        openings_of(&spec(ply_limit), &games, Split { seed: 1, held_out_share }).expect("it is Hive")
+    };
+    let all = openings(500, 0.0);
+    let own = games.iter().filter(|game| game.rules.game_type == HiveRules::default().game_type);
+    assert_eq!(all.len(), own.clone().count(), "games of the run's type");
+    for (moves, game) in all.iter().zip(own) {
+        assert!(moves.len() <= game.moves.len(), "never more than was played");
+        assert!(game.outcome.is_none() || moves.len() < game.moves.len(), "not the position in which it is over");
+    }
+    assert!(all.iter().any(|moves| moves.len() > 20), "whole games");
+    let short = openings(10, 0.0);
+    assert_eq!(short.iter().map(Vec::len).max(), Some(9), "the tenth ply would end the game");
+    let learned = openings(500, 0.5).len();
+    assert!(learned < all.len() && learned > 0, "{learned} of {}", all.len());
+    assert!(openings_of(&GameSpec::TicTacToe {}, &games, Split { seed: 1, held_out_share: 0.0 }).is_err());
 }

@@ -94,11 +94,14 @@ impl LearnerConfig {
         self.offline.check().map_err(under("offline"))?;
         self.replay.check().map_err(under("replay"))?;
         let is_hive = matches!(self.game, GameSpec::Hive { .. });
+        let human_start_share = self.self_play.human_start_share;
         check_that(
             "game.name",
-            is_hive || self.replay.human_share == 0.0,
-            || "human games (replay.human_share) are read for Hive only",
+            is_hive || self.replay.human_share == 0.0 && human_start_share == 0.0,
+            || "human games (replay.human_share, self_play.human_start_share) are read for Hive only",
         )?;
+        let has_games = human_start_share == 0.0 || !self.replay.human_games.is_empty();
+        check_that("replay.human_games", has_games, || "names no games, but self_play.human_start_share is above 0")?;
         self.alarms.check().map_err(under("alarms"))?;
         self.backup.check().map_err(under("backup"))
     }
@@ -176,6 +179,11 @@ mod tests {
             ("training.learning_rate_max_from_network", |config| config.training.learning_rate_max_from_network = 0.0),
             ("run.dir", |config| config.run.dir = PathBuf::new()),
             ("self_play.endgame_share", |config| config.self_play.endgame_share = 0.5),
+            ("self_play.human_start_share", |config| config.self_play.human_start_share = 1.5),
+            ("replay.human_games", |config| config.self_play.human_start_share = 0.5),
+            ("self_play.earlier_start_share", |config| {
+                (config.self_play.human_start_share, config.self_play.earlier_start_share) = (0.6, 0.6);
+            }),
             ("server.lease", |config| config.server.lease = Duration::MAX),
             ("backup.url", |config| config.backup.url = "gs://bucket".to_owned()),
             ("backup.interval", |config| config.backup.interval = Duration::ZERO),

@@ -20,6 +20,10 @@ pub struct SelfPlayConfig {
     pub simulation_growth_generations: u32,
     /// Share of the games that begin from random endgames, 0..=1; above 0 only for games that have endgames: draughts.
     pub endgame_share: f64,
+    /// Share of the games that begin from positions of `replay.human_games`, 0..=1.
+    pub human_start_share: f64,
+    /// Share of the games that begin from positions of the run's own earlier games, 0..=1.
+    pub earlier_start_share: f64,
     /// How a move is searched.
     pub search: SearchSettings,
 }
@@ -45,6 +49,12 @@ impl SelfPlayConfig {
         check_range("endgame_share", share, 0.0..=1.0)?;
         check_that("endgame_share", share == 0.0 || has_endgames(game), || {
             format!("{share}, but {} has no endgames to begin from: set 0", game.type_name())
+        })?;
+        check_range("human_start_share", self.human_start_share, 0.0..=1.0)?;
+        check_range("earlier_start_share", self.earlier_start_share, 0.0..=1.0)?;
+        let sum = share + self.human_start_share + self.earlier_start_share;
+        check_that("earlier_start_share", sum <= 1.0, || {
+            format!("with endgame_share and human_start_share that is {sum}: more games than there are")
         })
     }
 }

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::time::Instant;
 
 use shared::encoding::Encoding;
-use shared::game::Game;
 use shared::ids::{GameId, NetworkId, NetworkRef};
 use shared::search::SearchSettings;
 
@@ -69,7 +68,7 @@ impl<E: Encoding> GameRegistry<E> {
         let grant = inner.games.holders_mut(kind).grant(worker_id, asked, &bounds, now);
         let leases = self.lease_open(&mut inner, worker_id, kind, grant.count, now);
         let new_games = match kind {
-            GameKind::SelfPlay => self.new_self_play_games(&mut inner, grant.count - leases.len()),
+            GameKind::SelfPlay => self.new_self_play_games(&mut inner, grant.count - leases.len())?,
             GameKind::Gate => Vec::new(),
         };
         let mut answer = Leases { leases, ..Leases::default() };
@@ -158,16 +157,21 @@ impl<E: Encoding> GameRegistry<E> {
     }
 
     /// Makes up to `count` new self-play games, as far as plan and limit allow, each with its search settings.
-    fn new_self_play_games(&self, inner: &mut Inner<E>, count: usize) -> Vec<(NewGame, SearchSettings)> {
-        let Some(plan) = inner.self_play.clone() else { return Vec::new() };
+    fn new_self_play_games(
+        &self,
+        inner: &mut Inner<E>,
+        count: usize,
+    ) -> Result<Vec<(NewGame, SearchSettings)>, RegistryError> {
+        let Some(plan) = inner.self_play.clone() else { return Ok(Vec::new()) };
         let open_count = inner.games.count(GameKind::SelfPlay);
         let planned = plan.game_count_max.map_or(u64::MAX, |max| max.saturating_sub(inner.planned_game_count));
         let count = (count as u64).min(planned).min(self.limits.open_games_max.saturating_sub(open_count) as u64);
         inner.planned_game_count += count;
-        let new_game = |game_id: GameId| {
+        let mut new_game = || -> Result<(NewGame, SearchSettings), RegistryError> {
+            let game_id = inner.new_game_id();
             let seed = mix_seed(self.run_seed, game_id.get());
-            let start = start_of(self.encoding.game(), seed, plan.endgame_share);
-            let search = plan.search_from(start.as_deref());
+            let start = plan.starts.draw(&self.encoding, &inner.reader, seed)?;
+            let search = plan.search_from(start.position.as_deref());
             let settings = serde_json::to_string(&search).expect("plain numbers can be written as JSON");
             let game = NewGame {
                 game_id,
@@ -180,12 +184,12 @@ impl<E: Encoding> GameRegistry<E> {
                 black_network: NetworkRef::Best,
                 seed,
                 settings,
-                start,
-                opening: Vec::new(),
+                start: start.position,
+                opening: start.opening,
             };
-            (game, search)
+            Ok((game, search))
         };
-        (0..count).map(|_| new_game(inner.new_game_id())).collect()
+        (0..count).map(|_| new_game()).collect()
     }
 
     /// Puts a new game among the open ones, leased, while it is on its way to the disk.
@@ -197,7 +201,8 @@ impl<E: Encoding> GameRegistry<E> {
         worker_id: &str,
         now: Instant,
     ) -> Lease {
-        let mut game = OpenGame::creating(&self.encoding, new_game, search).expect("the game itself drew its start");
+        let mut game =
+            OpenGame::creating(&self.encoding, new_game, search).expect("the start was drawn so that the game goes on");
         game.set_lease(self.limits.lease_terms().lease_of(worker_id, now));
         let lease = lease_of(&game);
         inner.games.insert(game);
@@ -226,12 +231,6 @@ impl<E: Encoding> GameRegistry<E> {
 pub(crate) fn check_worker_id(worker_id: &str) -> Result<(), RegistryError> {
     let is_proper = (1..=WORKER_ID_BYTES_MAX).contains(&worker_id.len());
     if is_proper { Ok(()) } else { Err(RegistryError::WorkerId(worker_id.len())) }
-}
-
-/// Returns the random endgame from which the game of this seed begins, if it is one of those that do.
-fn start_of<G: Game>(game: &G, seed: u64, endgame_share: f64) -> Option<String> {
-    let drawn = mix_seed(seed ^ 0x0073_7461_7274, 0) as f64 / u64::MAX as f64;
-    if drawn < endgame_share { game.random_endgame(mix_seed(seed ^ 0x0073_7461_7274, 1)) } else { None }
 }
 
 /// Returns whether the game belongs to a gate that needs no more games.

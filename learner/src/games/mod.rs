@@ -15,6 +15,7 @@ mod pairs;
 mod registry;
 mod report;
 mod seed;
+mod starts;
 mod yardstick;
 
 pub use game_progress::{GameCounters, GameProgress};
@@ -26,4 +27,5 @@ pub use registry::{GameRegistry, RegistryError, RegistryLimits, SelfPlayPlan};
 pub use report::PlyStatus;
 pub use shared::opening::random_openings;
 pub use shared::seed::mix_seed;
+pub use starts::StartPlan;
 pub use yardstick::YardstickPlan;

@@ -83,12 +83,13 @@ impl<E: Encoding> OpenGame<E> {
         Ok(open)
     }
 
-    /// Makes a game without plies whose creation is being written.
+    /// Makes a game with no plies but its opening, whose creation is being written.
     ///
     /// # Errors
-    /// [`ReplayError`] if the start is not legal.
+    /// [`ReplayError`] if the start or a ply of the opening is not legal.
     pub(super) fn creating(encoding: &E, game: NewGame, search: SearchSettings) -> Result<Self, ReplayError> {
-        Ok(Self { disk: DiskState::Creating, ..Self::stored(encoding, game, search, Vec::new())? })
+        let plies = game.opening.iter().map(PlyRecord::unsearched).collect();
+        Ok(Self { disk: DiskState::Creating, ..Self::stored(encoding, game, search, plies)? })
     }
 
     /// Plays one ply, which is to be written. On an error the game is as before.

@@ -78,9 +78,7 @@ impl<E: Encoding> GameRegistry<E> {
 
     /// Puts a game that is on disk among the open ones.
     pub(super) fn insert_paired_game(&self, inner: &mut Inner<E>, game: NewGame, search: SearchSettings) {
-        let opening = game.opening.iter();
-        let plies =
-            opening.map(|move_text| PlyRecord { move_text: move_text.clone(), ..PlyRecord::default() }).collect();
+        let plies = game.opening.iter().map(PlyRecord::unsearched).collect();
         let open = OpenGame::stored(&self.encoding, game, search, plies).expect("an opening of legal moves replays");
         inner.games.insert(open);
     }

@@ -18,6 +18,7 @@ use super::grants::GrantSettings;
 use super::load::load_open_games;
 use super::open_game::OpenGame;
 use super::open_games::{LeaseTerms, OpenGames};
+use super::starts::StartPlan;
 use crate::store::{GameKind, Reader, Store, StoreError};
 
 /// Bounds on what workers may ask and hold.
@@ -64,8 +65,8 @@ pub struct SelfPlayPlan {
     pub iteration: u32,
     /// How they are searched.
     pub search: SearchSettings,
-    /// Share of them that begins from random endgames; the game must have some.
-    pub endgame_share: f64,
+    /// Where they begin.
+    pub starts: StartPlan,
     /// Games of this iteration at most, those made before a restart included; `None`: as many as are asked for.
     pub game_count_max: Option<u64>,
 }

@@ -27,7 +27,7 @@ use tracing::{info, warn};
 use crate::best::{BestNetwork, CurrentBest};
 use crate::config::{PipelineMode, PipelineSettings};
 use crate::durable::DurableStore;
-use crate::games::{GameRegistry, GatePlan, GateReport, RegistryError, SelfPlayPlan};
+use crate::games::{GameRegistry, GatePlan, GateReport, RegistryError, SelfPlayPlan, StartPlan};
 use crate::store::{Change, GameStatistics, IterationRow, IterationState, MetricRow, StoreError};
 use crate::trainer::{TrainerError, TrainerHandle};
 
@@ -81,6 +81,8 @@ pub struct Pipeline<E: Encoding> {
     pub settings: PipelineSettings,
     /// All games.
     pub registry: Arc<GameRegistry<E>>,
+    /// Where self-play games begin.
+    pub starts: StartPlan,
     /// The positions that can be sampled.
     pub replay: Arc<SharedReplay>,
     /// The store.
@@ -174,8 +176,8 @@ impl<E: Encoding> Pipeline<E> {
         let is_paused = is_lockstep && iteration.state != IterationState::SelfPlay;
         let search = self.settings.self_play.search_at(self.best.get().generation.get());
         let game_count_max = is_lockstep.then_some(lockstep_game_count);
-        let endgame_share = self.settings.self_play.endgame_share;
-        let plan = SelfPlayPlan { iteration: iteration.number, search, endgame_share, game_count_max };
+        let starts = self.starts.clone();
+        let plan = SelfPlayPlan { iteration: iteration.number, search, starts, game_count_max };
         self.is_self_play_paused = is_paused;
         Ok(self.registry.plan_self_play((!is_paused).then_some(plan))?)
     }

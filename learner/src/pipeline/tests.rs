@@ -18,7 +18,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::*;
 use crate::config::{LearnerConfig, LearnerSettings};
-use crate::games::{Lease, RegistryLimits};
+use crate::games::{Lease, RegistryLimits, StartPlan};
 use crate::inference::InferenceCounters;
 use crate::services::RunStatus;
 use crate::store::{GameKind, NewNetwork, RunRow, Store};
@@ -71,6 +71,7 @@ impl Running {
         let pipeline = Pipeline {
             settings: settings.pipeline(),
             registry: Arc::clone(&registry),
+            starts: StartPlan::default(),
             replay,
             store: DurableStore::new(Arc::clone(&store), stop.clone()),
             trainer: TrainerHandle::fake(|job| {

@@ -1,9 +1,13 @@
 //! The human games of a run: which are read, which are held out, and how large their share of a batch is.
 
+use std::sync::Arc;
+
+use notation::PlayedGame;
 use samples::human_games::{
-    HumanGames, HumanGamesError, NotHive, ReadSettings, SetSettings, encoding_of, make_sets, read_games,
+    HumanGames, HumanGamesError, NotHive, ReadSettings, SetSettings, encoding_of, make_sets, openings_of, read_games,
 };
 use samples::split::Split;
+use shared::catalog::GameSpec;
 use tracing::info;
 
 use crate::config::{LearnerConfig, ReplayConfig};
@@ -20,6 +24,9 @@ pub enum HumanShareError {
     /// None of the games is decided and of the run's game type.
     #[error("replay.human_games: no decided game of this game type to learn from")]
     NoDecidedGame,
+    /// None of the games is of the run's game type.
+    #[error("replay.human_games: no game of this game type to begin from (self_play.human_start_share)")]
+    NoStart,
 }
 
 /// The decided human games of a run.
@@ -29,6 +36,9 @@ pub struct RunHumanGames {
     pub learned: Option<HumanGames>,
     /// Positions of those that a pretraining with the same settings holds out, if networks are to be measured on them.
     pub held_out: Option<HumanGames>,
+    /// Moves of those that are not held out, drawn ones included, for self-play games to begin from; none unless the
+    /// settings want that.
+    pub starts: Arc<[Vec<String>]>,
 }
 
 /// Reads the human games that the settings name and want.
@@ -38,7 +48,8 @@ pub struct RunHumanGames {
 pub fn read_human_games(config: &LearnerConfig) -> Result<RunHumanGames, HumanShareError> {
     let replay = &config.replay;
     let is_measured_on = replay.held_out_share > 0.0 && !replay.human_games.is_empty();
-    if replay.human_share == 0.0 && !is_measured_on {
+    let starts_games = config.self_play.human_start_share > 0.0;
+    if replay.human_share == 0.0 && !is_measured_on && !starts_games {
         return Ok(RunHumanGames::default());
     }
     let encoding = encoding_of(&config.game)?;
@@ -54,13 +65,20 @@ pub fn read_human_games(config: &LearnerConfig) -> Result<RunHumanGames, HumanSh
         held_out_games = samples.held_out_games,
         "human games"
     );
+    let starts = if starts_games { openings(&config.game, &read.games, split)? } else { Arc::default() };
     let held_out = is_measured_on.then(|| samples.held_out.thinned(u64::from(replay.held_out_positions_max)));
     let held_out = held_out.and_then(|held_out| HumanGames::new(encoding.clone(), held_out));
     if replay.human_share == 0.0 {
-        return Ok(RunHumanGames { learned: None, held_out });
+        return Ok(RunHumanGames { learned: None, held_out, starts });
     }
     let learned = HumanGames::new(encoding, samples.training).ok_or(HumanShareError::NoDecidedGame)?;
-    Ok(RunHumanGames { learned: Some(learned), held_out })
+    Ok(RunHumanGames { learned: Some(learned), held_out, starts })
+}
+
+/// Returns the moves of the games that self-play games may begin from.
+fn openings(game: &GameSpec, games: &[PlayedGame], split: Split) -> Result<Arc<[Vec<String>]>, HumanShareError> {
+    let openings = openings_of(game, games, split)?;
+    if openings.is_empty() { Err(HumanShareError::NoStart) } else { Ok(openings.into()) }
 }
 
 impl ReplayConfig {

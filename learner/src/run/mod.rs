@@ -19,11 +19,12 @@ use tokio_util::sync::CancellationToken;
 use tracing::{info, warn};
 
 use crate::best::CurrentBest;
-use crate::config::{InferenceConfig, LearnerSettings};
+use crate::config::{InferenceConfig, LearnerSettings, SelfPlayConfig};
 use crate::files::RunFiles;
-use crate::games::RegistryLimits;
+use crate::games::{RegistryLimits, StartPlan};
 use crate::inference::{BatchSettings, InferenceBackend, InferenceHandle, LoadMeter, NetworkBackend};
 use crate::pipeline::{CostMeter, Ended, Pipeline, PipelineEvents, ProgressReporter, ProgressSources, TICK};
+use crate::replay::RunHumanGames;
 use crate::services::{InferenceService, RunStatus, ServiceLimits, Services, WorkersService, serve};
 use crate::trainer::{TrainerHandle, TrainerParts};
 
@@ -188,6 +189,7 @@ fn make_pipeline<E: Encoding>(
     Ok(Pipeline {
         settings: settings.pipeline(),
         registry: Arc::clone(&taken_up.registry),
+        starts: starts_of(&settings.self_play, &taken_up.human_games),
         replay: Arc::clone(&taken_up.replay),
         store: taken_up.store.clone(),
         trainer,
@@ -198,6 +200,15 @@ fn make_pipeline<E: Encoding>(
         stop: stop.clone(),
         is_self_play_paused: false,
     })
+}
+
+fn starts_of(config: &SelfPlayConfig, human_games: &RunHumanGames) -> StartPlan {
+    StartPlan {
+        endgame_share: config.endgame_share,
+        human_share: config.human_start_share,
+        earlier_share: config.earlier_start_share,
+        human_games: Arc::clone(&human_games.starts),
+    }
 }
 
 fn make_services<E: Encoding>(

@@ -55,7 +55,7 @@ fn create_game(connection: &Connection, game: &NewGame) -> Result<(), StoreError
     };
     execute(connection, &sql, values)?;
     for (ply, move_text) in game.opening.iter().enumerate() {
-        let record = PlyRecord { move_text: move_text.clone(), ..PlyRecord::default() };
+        let record = PlyRecord::unsearched(move_text);
         add_ply(connection, game.game_id, ply as u32, &record)?;
     }
     Ok(())

@@ -11,6 +11,7 @@ mod error;
 mod read;
 mod rows;
 mod schema;
+mod starts;
 mod writer;
 mod yardstick;
 
@@ -23,6 +24,7 @@ pub use rows::{
     NetworkRow, NetworkState, NewGame, NewNetwork, RunRow, StoredGame, StoredResult,
 };
 pub use schema::SCHEMA_VERSION;
+pub use starts::EarlierGame;
 pub use writer::Ack;
 pub use yardstick::YardstickScore;
 

@@ -11,7 +11,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use learner::games::{GameRegistry, GrantSettings, Lease, PlyStatus, RegistryLimits, SelfPlayPlan};
+use learner::games::{GameRegistry, GrantSettings, Lease, PlyStatus, RegistryLimits, SelfPlayPlan, StartPlan};
 use learner::replay::rebuild;
 use learner::store::{GameKind, Reader, RunRow, Store, StoredGame};
 use rand::{RngExt, SeedableRng};
@@ -93,8 +93,12 @@ pub fn start(run_dir: &Path) -> TicTacToeLearner {
 
 /// Lets self-play begin.
 pub fn open_self_play<E: Encoding>(learner: &Learner<E>) {
-    let plan =
-        SelfPlayPlan { iteration: 1, search: SearchSettings::default(), endgame_share: 0.0, game_count_max: None };
+    let plan = SelfPlayPlan {
+        iteration: 1,
+        search: SearchSettings::default(),
+        starts: StartPlan::default(),
+        game_count_max: None,
+    };
     learner.registry.plan_self_play(Some(plan)).expect("self-play is planned");
 }
 

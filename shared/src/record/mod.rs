@@ -31,6 +31,14 @@ pub struct PlyRecord {
     pub network_id: Option<NetworkId>,
 }
 
+impl PlyRecord {
+    /// Returns a ply that was given and not searched, as those of an opening are.
+    #[must_use]
+    pub fn unsearched(move_text: impl Into<String>) -> Self {
+        Self { move_text: move_text.into(), ..Self::default() }
+    }
+}
+
 /// A whole game.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct GameRecord {
