@@ -9,6 +9,7 @@ use clap::{Parser, Subcommand};
 use learner::backup::BackupError;
 use learner::config::LearnerSettings;
 use learner::{backup, presets, run};
+use net::DeviceChoice;
 use runtime::auth::Token;
 use runtime::exit::UsageError;
 use runtime::layers::{ConfigArgs, SettingsPreset, Sources, to_toml};
@@ -16,7 +17,8 @@ use runtime::{exit, logging, shutdown};
 use tracing::info;
 
 use commands::{
-    DataInfoArgs, EvaluateArgs, ExportArgs, ExportNetworkArgs, InquireTarget, PretrainArgs, RestoreArgs, TrainArgs,
+    BenchArgs, DataInfoArgs, EvaluateArgs, ExportArgs, ExportNetworkArgs, InquireTarget, PlanArgs, PretrainArgs,
+    RestoreArgs, TrainArgs,
 };
 
 /// Owns the GPU, the games and the networks of a training run.
@@ -30,6 +32,7 @@ use commands::{
         learner status --learner http://127.0.0.1:50051            ask a learner how far it is\n  \
         learner pretrain --preset hive-cpu --games DIR             learn from human games first\n  \
         learner train --preset tictactoe --data FILE               learn from a data set\n  \
+        learner bench --preset hive-4090                           how fast this machine answers\n  \
         learner data-info run                                      statistics of the games of a run\n  \
         learner restore s3://bucket/hive --run-dir run             put the newest backup of a run back\n\n\
         Exit codes: 0 after a clean stop, 1 after a failure, 64 for wrong usage or configuration.\n\
@@ -86,6 +89,10 @@ enum Command {
     Train(TrainArgs),
     /// Measures how well a network predicts human games.
     Evaluate(EvaluateArgs),
+    /// Measures how fast a device evaluates and trains a preset's network, and where the time goes.
+    Bench(BenchArgs),
+    /// Computes what a run will come to on devices, actors and a network that are still to be rented.
+    Plan(PlanArgs),
     /// What it was for is done by `alveare match` itself.
     #[command(hide = true, disable_help_flag = true)]
     Serve {
@@ -113,6 +120,8 @@ fn main() -> ExitCode {
         Some(Command::Pretrain(args)) => commands::pretrain(args),
         Some(Command::Train(args)) => commands::train(args),
         Some(Command::Evaluate(args)) => commands::evaluate(args),
+        Some(Command::Bench(args)) => commands::bench_command(args),
+        Some(Command::Plan(args)) => commands::plan(args),
         Some(Command::Serve { .. }) => Err(UsageError(SERVE_IS_GONE.to_owned()).into()),
         Some(Command::DataInfo(args)) => commands::data_info(args),
         Some(Command::Export(args)) => commands::export(args),
@@ -132,7 +141,7 @@ fn start(cli: &Cli) -> anyhow::Result<()> {
         return exit::print(&text).context("write to stdout");
     }
     // Before threads, files and the first torch call: on a machine with a GPU the program starts anew.
-    net::cuda::preload(settings.inference.device)?;
+    net::cuda::preload(DeviceChoice::most_of(&[settings.inference.device, settings.training.device]))?;
     logging::init(&settings.log).map_err(|error| loaded.error("log.filter", error))?;
     if let Some(file) = &settings.server.token_file {
         let token = Token::from_file(file).map_err(anyhow::Error::from);

@@ -34,6 +34,12 @@ impl Arithmetic {
 }
 
 impl NetworkShape {
+    /// Returns the number of trainable weights of a network of this shape.
+    #[must_use]
+    pub fn parameter_count(&self) -> usize {
+        Layout::new(self).weights.count as usize
+    }
+
     /// Returns how much arithmetic an evaluation by a network of this shape is.
     #[must_use]
     pub fn arithmetic(&self) -> Arithmetic {

@@ -5,7 +5,8 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::NetError;
+use crate::cuda::GpuProblem;
+use crate::{NetError, cuda};
 
 /// The device as the config names it: `auto`, `cpu`, `cuda` or `cuda:N`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
@@ -88,22 +89,35 @@ impl fmt::Display for Device {
     }
 }
 
+impl DeviceChoice {
+    /// Returns the first of the choices that may be a GPU, or the processor: what [`cuda::preload`] has to prepare for.
+    #[must_use]
+    pub fn most_of(choices: &[Self]) -> Self {
+        choices.iter().copied().find(|choice| *choice != Self::Cpu).unwrap_or(Self::Cpu)
+    }
+
+    /// Returns why the GPU that [`Self::Auto`] would have taken cannot be used; `None` if it can, or was not asked for.
+    #[must_use]
+    pub fn passed_over(self) -> Option<GpuProblem> {
+        (self == Self::Auto).then(cuda::problem).flatten()
+    }
+}
+
 /// Opens the device that `choice` names. GPUs are seen only after [`crate::cuda::preload`].
 ///
 /// # Errors
-/// [`NetError::Device`] if a GPU was asked for by number and is not there.
+/// [`NetError::Device`] if a GPU was asked for by number and is not there: why, and what to do about it
+/// ([`crate::cuda::GpuProblem`]).
 pub fn open_device(choice: DeviceChoice) -> Result<Device, NetError> {
     let refused = |reason: String| NetError::Device { device: choice.to_string(), reason };
-    let number = match choice {
-        DeviceChoice::Cpu => return Ok(Device::CPU),
-        DeviceChoice::Auto if tch::Cuda::is_available() => 0,
-        DeviceChoice::Auto => return Ok(Device::CPU),
-        DeviceChoice::Cuda(_) if !tch::Cuda::is_available() => {
-            return Err(refused(
-                "this libtorch sees no GPU; is the CUDA build installed, and nvidia-smi happy?".into(),
-            ));
-        }
-        DeviceChoice::Cuda(number) => number,
+    if choice == DeviceChoice::Cpu {
+        return Ok(Device::CPU);
+    }
+    let number = match (choice, cuda::problem()) {
+        (DeviceChoice::Cuda(number), None) => number,
+        (DeviceChoice::Cuda(_), Some(problem)) => return Err(refused(problem.to_string())),
+        (_, None) => 0,
+        (_, Some(_)) => return Ok(Device::CPU),
     };
     let count = usize::try_from(tch::Cuda::device_count()).unwrap_or(0);
     if number >= count {
@@ -147,5 +161,14 @@ mod tests {
         let error = open_device(DeviceChoice::Cuda(200)).unwrap_err().to_string();
         assert!(error.starts_with("device cuda:200: this "), "{error}");
         assert!(open_device(DeviceChoice::Auto).is_ok());
+    }
+
+    #[test]
+    fn only_auto_passes_a_gpu_over() {
+        assert_eq!([DeviceChoice::Cpu, DeviceChoice::Cuda(0)].map(DeviceChoice::passed_over), [None, None]);
+        assert_eq!(DeviceChoice::Auto.passed_over(), cuda::problem());
+        let (cpu, gpu) = (DeviceChoice::Cpu, DeviceChoice::Cuda(1));
+        assert_eq!(DeviceChoice::most_of(&[cpu, gpu, DeviceChoice::Auto]), gpu);
+        assert_eq!(DeviceChoice::most_of(&[cpu, cpu]), cpu);
     }
 }

@@ -1,12 +1,14 @@
 //! The network as it answers leaves: batch norm folded into the convolutions, no gradients, channels last.
 
+use std::time::{Duration, Instant};
+
 use shared::encoding::NetworkInput;
 use tch::{Kind, Tensor};
 
 use crate::grid::Grid;
 use crate::model::{Affine, Convolve, Model, NORM_EPSILON, NormConvolution, channels_last, convolve, upload_planes};
 use crate::moves::{MoveIndex, check_input};
-use crate::{Device, NetError, Network, NetworkOutput, NetworkShape, Precision};
+use crate::{Device, NetError, Network, NetworkOutput, NetworkShape, Precision, Trunk};
 
 /// A network that only answers. One thread owns it; it may be sent to another.
 pub struct InferenceNetwork {
@@ -52,6 +54,12 @@ impl InferenceNetwork {
         self.device
     }
 
+    /// Returns how many positions are computed for `batch` of them, the padding included.
+    #[must_use]
+    pub fn computed_batch(&self, batch: usize) -> usize {
+        self.shape.computed_batch(&self.batch_sizes, batch)
+    }
+
     /// Evaluates all positions of `input` into `output`, whatever that held before.
     ///
     /// # Errors
@@ -64,33 +72,63 @@ impl InferenceNetwork {
             return Ok(());
         }
         let _no_gradients = tch::no_grad_guard();
-        let (logits, values) = self.run(input)?;
-        let (mut priors, mut finished) = (std::mem::take(&mut output.priors), std::mem::take(&mut output.values));
-        priors.resize(input.policy_indices.len(), 0.0);
-        finished.resize(input.len(), 0.0);
-        logits.f_copy_data(&mut priors, input.policy_indices.len())?;
-        values.f_copy_data(&mut finished, input.len())?;
-        (output.priors, output.values) = (priors, finished);
-        output.finish(input);
-        Ok(())
+        let uploaded = self.upload(input)?;
+        let answers = self.forward(&uploaded)?;
+        read_back(&answers, input, output)
     }
 
-    /// Returns logits f32 [N] and values f32 [B or more].
-    fn run(&mut self, input: &NetworkInput) -> Result<(Tensor, Tensor), NetError> {
+    /// Evaluates as [`Self::evaluate`] does, waits for the device after each stage, and returns how long each took: for
+    /// measurements. The stages of a GPU cannot overlap then.
+    ///
+    /// # Errors
+    /// As [`Self::evaluate`].
+    pub fn evaluate_in_stages(
+        &mut self,
+        input: &NetworkInput,
+        output: &mut NetworkOutput,
+    ) -> Result<StageTimes, NetError> {
+        let started_at = Instant::now();
+        output.clear();
+        check_input(&self.shape, input)?;
+        if input.is_empty() {
+            return Ok(StageTimes::default());
+        }
+        let _no_gradients = tch::no_grad_guard();
+        let uploaded = self.upload(input)?;
+        self.device.wait();
+        let uploaded_at = Instant::now();
+        let answers = self.forward(&uploaded)?;
+        self.device.wait();
+        let answered_at = Instant::now();
+        read_back(&answers, input, output)?;
+        Ok(StageTimes {
+            upload: uploaded_at - started_at,
+            forward: answered_at - uploaded_at,
+            read_back: answered_at.elapsed(),
+        })
+    }
+
+    /// Lays the positions out and puts them on the device.
+    fn upload(&mut self, input: &NetworkInput) -> Result<Uploaded, NetError> {
         let grid = Grid::new(&self.shape, input, self.device.0)?;
-        let index = MoveIndex::new(&self.shape, input, &grid, self.device.0)?;
+        let moves = MoveIndex::new(&self.shape, input, &grid, self.device.0)?;
         let planes = match &grid {
             Grid::Frame { .. } => self.upload_padded(input)?,
             Grid::Cells(cells) => cells.upload(input, self.shape.planes.planes, self.device.0, self.kind)?,
         };
-        let output = self.model.forward(&planes, &grid)?;
-        Ok((index.logits(&self.shape, &output.policy)?, output.value))
+        Ok(Uploaded { grid, moves, planes })
+    }
+
+    /// Returns logits f32 [N] and values f32 [B or more].
+    fn forward(&self, uploaded: &Uploaded) -> Result<Answers, NetError> {
+        let output = self.model.forward(&uploaded.planes, &uploaded.grid)?;
+        Ok(Answers { logits: uploaded.moves.logits(&self.shape, &output.policy)?, values: output.value })
     }
 
     /// Uploads frames, filled up with empty ones to the next batch size.
     fn upload_padded(&mut self, input: &NetworkInput) -> Result<Tensor, NetError> {
         let batch = input.len();
-        let padded = self.batch_sizes.iter().copied().find(|&size| size >= batch).unwrap_or(batch);
+        let padded = self.shape.computed_batch(&self.batch_sizes, batch);
         let planes = if padded == batch {
             &input.planes
         } else {
@@ -101,6 +139,52 @@ impl InferenceNetwork {
         };
         upload_planes(planes, padded, &self.shape, self.device.0, self.kind)
     }
+}
+
+/// How long the stages of an evaluation took.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct StageTimes {
+    /// Laying positions, cells and moves out on the processor, and bringing them to the device.
+    pub upload: Duration,
+    /// The network.
+    pub forward: Duration,
+    /// Fetching logits and values, and the softmax over the legal moves on the processor.
+    pub read_back: Duration,
+}
+
+impl NetworkShape {
+    /// Returns how many positions are computed for `batch` of them where frames are padded to the next of `batch_sizes`,
+    /// rising. Active cells are not padded.
+    #[must_use]
+    pub fn computed_batch(&self, batch_sizes: &[usize], batch: usize) -> usize {
+        let padded = batch_sizes.iter().copied().find(|&size| size >= batch);
+        padded.filter(|_| self.settings.trunk == Trunk::Frame).unwrap_or(batch)
+    }
+}
+
+/// The positions of a batch on the device.
+struct Uploaded {
+    grid: Grid,
+    moves: MoveIndex,
+    planes: Tensor,
+}
+
+/// What the network says of a batch, on the device.
+struct Answers {
+    logits: Tensor,
+    values: Tensor,
+}
+
+/// Fetches the answers and makes priors of the logits.
+fn read_back(answers: &Answers, input: &NetworkInput, output: &mut NetworkOutput) -> Result<(), NetError> {
+    let (mut priors, mut finished) = (std::mem::take(&mut output.priors), std::mem::take(&mut output.values));
+    priors.resize(input.policy_indices.len(), 0.0);
+    finished.resize(input.len(), 0.0);
+    answers.logits.f_copy_data(&mut priors, input.policy_indices.len())?;
+    answers.values.f_copy_data(&mut finished, input.len())?;
+    (output.priors, output.values) = (priors, finished);
+    output.finish(input);
+    Ok(())
 }
 
 /// A convolution that already does what the batch norm behind it did.

@@ -2,8 +2,8 @@
 //!
 //! This is the only crate that knows libtorch. It plays no game: positions come as planes and ragged lists of legal
 //! moves ([`shared::encoding::NetworkInput`]) or as the leaves of a search ([`NetworkEvaluator`]), and the game in a network's [`NetworkSpec`] is only carried along, so
-//! that a file says what it plays. No thread is started here, nothing waits, no environment is read but by
-//! [`cuda::preload`]. One thread owns a network at a time; every failure is a [`NetError`].
+//! that a file says what it plays. No thread is started here, nothing waits, no environment is read but by [`cuda`].
+//! One thread owns a network at a time; every failure is a [`NetError`].
 
 mod arithmetic;
 mod checkpoint;
@@ -22,6 +22,7 @@ mod model;
 mod moves;
 mod network;
 mod output;
+mod peak;
 mod precision;
 mod schedule;
 mod settings;
@@ -34,9 +35,10 @@ pub use device::{Device, DeviceChoice, open_device, set_threads, threads};
 pub use error::NetError;
 pub use evaluator::NetworkEvaluator;
 pub use file::NetworkFile;
-pub use inference::InferenceNetwork;
+pub use inference::{InferenceNetwork, StageTimes};
 pub use network::Network;
 pub use output::NetworkOutput;
+pub use peak::matmul_flop_per_second;
 pub use precision::{Precision, TrainingPrecision};
 pub use schedule::{cosine_learning_rate, cosine_learning_rate_at};
 pub use settings::{Architecture, NetworkSettings, NetworkShape, PolicyHead, Trunk};

@@ -35,6 +35,21 @@ fn assert_close(found: &[f32], expected: &[f32], tolerance: f32, what: &str) {
 }
 
 #[test]
+fn an_evaluation_in_stages_answers_the_same_and_times_each() {
+    for kind in KINDS {
+        let (shape, mut staged) = (kind.shape(7), NetworkOutput::default());
+        let untrained = Network::random(&spec(shape), Device::CPU, 7).unwrap();
+        let mut network = InferenceNetwork::new(&untrained, Device::CPU, Precision::Float32, &[8, 32]).unwrap();
+        let batch = input(&shape, 21, 5);
+        let times = network.evaluate_in_stages(&batch, &mut staged).unwrap();
+        assert_eq!(staged, evaluate(&mut network, &batch));
+        assert!([times.upload, times.forward, times.read_back].iter().all(|time| !time.is_zero()), "{times:?}");
+        let computed = if kind.neighbourhood.is_some() { 21 } else { 32 };
+        assert_eq!([21, 33].map(|batch| network.computed_batch(batch)), [computed, 33]);
+    }
+}
+
+#[test]
 fn a_position_is_answered_alike_alone_padded_and_among_others() {
     for kind in KINDS {
         let shape = kind.shape(7);

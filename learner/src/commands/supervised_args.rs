@@ -49,8 +49,11 @@ impl SupervisedArgs {
             return Err(UsageError(missing_samples(source).to_owned()).into());
         }
         // Before threads, files and the first torch call: on a machine with a GPU the program starts anew.
-        net::cuda::preload(source.settings(&config).device)?;
+        let device = source.settings(&config).device;
+        net::cuda::preload(device)?;
         logging::init(&config.log).map_err(|error| loaded.error("log.filter", error))?;
+        // Reading games takes minutes: a device that is missing is reported before.
+        net::open_device(device).with_context(|| format!("{}.device", source.section()))?;
         let tokio = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
         let stop = tokio.block_on(async { shutdown::on_signals() }).context("listen for signals")?;
         Ok(Some(StartedTraining { config, stop, tokio }))

@@ -65,8 +65,11 @@ impl<E: Encoding, V: InferenceBackend> Batcher<E, V> {
             }
         }
         if !accepted.is_empty() {
-            match self.backend.evaluate(taken_for.network_id, &self.input, &mut self.output) {
+            let computed_leaf_count = self.backend.computed_leaf_count(self.input.len());
+            let Self { counters, backend, input, output, .. } = self;
+            match counters.device_time.during(|| backend.evaluate(taken_for.network_id, input, output)) {
                 Ok(()) => {
+                    InferenceCounters::add(&self.counters.computed_leaf_count, computed_leaf_count);
                     self.pace.note(self.input.len(), started_at.elapsed());
                     self.deal_out(&mut accepted, taken_for);
                 }

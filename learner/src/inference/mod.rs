@@ -5,6 +5,7 @@
 //! What a worker sends is checked here; a bad batch is answered with an error and costs no other worker anything.
 
 mod batcher;
+mod device_time;
 mod load_meter;
 mod networks;
 mod pace;
@@ -32,6 +33,7 @@ pub use networks::NetworkBackend;
 
 use crate::best::BestNetwork;
 use batcher::Batcher;
+use device_time::DeviceTime;
 use pace::BatchPace;
 use queue::{LeafQueue, QueueError, QueueStream};
 
@@ -47,6 +49,11 @@ pub trait InferenceBackend {
         input: &NetworkInput,
         output: &mut NetworkOutput,
     ) -> Result<(), EvaluationError>;
+
+    /// Returns how many leaves are computed for a batch of `leaf_count`, what it is padded with included.
+    fn computed_leaf_count(&self, leaf_count: usize) -> usize {
+        leaf_count
+    }
 }
 
 /// One batch of a worker, and where its answer goes.
@@ -90,6 +97,9 @@ pub struct InferenceCounters {
     pub self_play_wait_us: AtomicU64,
     /// Leaves of the next batch at most.
     pub batch_leaf_limit: AtomicU64,
+    /// Leaves computed: those answered, and what batches were padded with.
+    pub computed_leaf_count: AtomicU64,
+    device_time: DeviceTime,
     refused: SummedLog<()>,
 }
 
@@ -110,6 +120,10 @@ pub struct InferenceCounts {
     pub self_play_wait_us: u64,
     /// Leaves of the next batch at most; 0 before the first.
     pub batch_leaf_limit: u64,
+    /// Leaves computed, padding included.
+    pub computed_leaf_count: u64,
+    /// Time in microseconds in which the device computed at least one batch.
+    pub device_busy_us: u64,
 }
 
 impl InferenceCounters {
@@ -125,6 +139,8 @@ impl InferenceCounters {
             refused_batch_count: read(&self.refused_batch_count),
             self_play_wait_us: read(&self.self_play_wait_us),
             batch_leaf_limit: read(&self.batch_leaf_limit),
+            computed_leaf_count: read(&self.computed_leaf_count),
+            device_busy_us: self.device_time.total(Instant::now()).as_micros() as u64,
         }
     }
 

@@ -80,4 +80,8 @@ impl InferenceBackend for NetworkBackend {
     ) -> Result<(), EvaluationError> {
         Ok(self.ready(network_id)?.evaluate(input, output)?)
     }
+
+    fn computed_leaf_count(&self, leaf_count: usize) -> usize {
+        self.spec.shape.computed_batch(&self.batch_sizes, leaf_count)
+    }
 }

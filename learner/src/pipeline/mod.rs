@@ -7,6 +7,7 @@
 mod alarms;
 mod cost_meter;
 mod events;
+mod progress_log;
 mod progress_reporter;
 mod progress_snapshot;
 #[cfg(test)]

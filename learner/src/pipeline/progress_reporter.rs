@@ -7,10 +7,11 @@ use std::time::{Duration, Instant};
 use indicatif::ProgressBar;
 use samples::buffer::SharedReplay;
 use shared::encoding::Encoding;
-use shared::gate::{GateRule, GateScore, Verdict};
+use shared::gate::{GateScore, Verdict};
 use tracing::info;
 
 use super::cost_meter::format_pflop;
+use super::progress_log::{format_test, log_line};
 use super::progress_snapshot::{InferenceRates, PhaseProgress, PhaseStart, ProgressSnapshot, format_time_to_go};
 use super::yardstick::YardstickReport;
 use crate::best::CurrentBest;
@@ -242,65 +243,6 @@ fn show_status(status: &RunStatus, snapshot: &ProgressSnapshot) {
     });
 }
 
-fn log_line(snapshot: &ProgressSnapshot) {
-    let ProgressSnapshot { iteration, phase, rates, position_count, waiting_for, .. } = snapshot;
-    let (name, done, total) = (phase.name(), phase.done(), phase.total());
-    let eta = format_time_to_go(snapshot.time_to_go);
-    let evaluations_per_second = rates.evaluations_per_second.round();
-    let batch_fill = format!("{:.2}", rates.batch_fill);
-    match phase {
-        PhaseProgress::SelfPlay { games, .. } => info!(
-            phase = name,
-            iteration,
-            done,
-            total,
-            eta,
-            plies_per_game = format!("{:.1}", games.mean_ply_count),
-            evaluations_per_second,
-            batch_fill,
-            positions = position_count,
-            waiting_for,
-            "progress"
-        ),
-        PhaseProgress::Training { .. } => info!(
-            phase = name,
-            iteration,
-            done,
-            total,
-            eta,
-            evaluations_per_second,
-            positions = position_count,
-            "progress"
-        ),
-        PhaseProgress::Gate(report) => info!(
-            phase = name,
-            iteration,
-            done,
-            total,
-            eta,
-            score = format!("{:.3}", report.score.score()),
-            wins = report.score.wins,
-            draws = report.score.draws,
-            losses = report.score.losses,
-            test = format_test(report),
-            evaluations_per_second,
-            batch_fill,
-            waiting_for,
-            "progress"
-        ),
-    }
-}
-
-/// Writes how far the sequential test is: log-likelihood ratio, the bounds at which it ends, and the pairs it looked at,
-/// by the candidate's points in them. `None` by the rule of the score.
-fn format_test(report: &GateReport) -> Option<String> {
-    let (test, pairs) = (report.settings.test, report.tested_pairs);
-    let [low, high] = test.bounds();
-    let ratio = test.log_likelihood_ratio(&pairs);
-    let is_tested = report.settings.rule == GateRule::Sequential;
-    is_tested.then(|| format!("{ratio:.2} ({low:.2}..{high:.2}), pairs of 0 to 2 points {:?}", pairs.0))
-}
-
 fn counters_of(snapshot: &ProgressSnapshot) -> HashMap<String, u64> {
     let (progress, games, inference) = (&snapshot.games, &snapshot.games.counters, &snapshot.inference);
     let run_costs = snapshot.run_cost.map(|cost| {
@@ -333,6 +275,10 @@ fn counters_of(snapshot: &ProgressSnapshot) -> HashMap<String, u64> {
         ("batch_count", inference.batch_count),
         ("uniform_prior_count", inference.uniform_prior_count),
         ("refused_batch_count", inference.refused_batch_count),
+        ("computed_leaf_count", inference.computed_leaf_count),
+        ("device_busy_us", inference.device_busy_us),
+        ("device_busy_percent", (snapshot.rates.device_busy * 100.0).round() as u64),
+        ("device_fill_percent", (snapshot.rates.device_fill * 100.0).round() as u64),
     ];
     let added = run_costs.into_iter().flatten().chain(yardstick.into_iter().flatten());
     counters.into_iter().chain(added).map(|(name, count)| (name.to_owned(), count)).collect()

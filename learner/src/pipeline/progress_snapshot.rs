@@ -92,16 +92,25 @@ pub(super) struct InferenceRates {
     pub evaluations_per_second: f64,
     /// Leaves a batch as a share of the most that fit, 0..=1.
     pub batch_fill: f64,
+    /// Share of the time in which the device computed at least one batch, 0..=1.
+    pub device_busy: f64,
+    /// Leaves as a share of what was computed, 0..=1: padding counts as empty.
+    pub device_fill: f64,
 }
 
 impl InferenceRates {
     /// Returns the rates between two counts.
     pub(super) fn between(before: &InferenceCounts, now: &InferenceCounts, elapsed: Duration, batch_max: u32) -> Self {
         let evaluations = (now.evaluation_count - before.evaluation_count) as f64;
+        let computed = now.computed_leaf_count - before.computed_leaf_count;
+        let busy_us = now.device_busy_us.saturating_sub(before.device_busy_us);
         let leaves_max = (now.batch_count - before.batch_count) * u64::from(batch_max);
         Self {
             evaluations_per_second: evaluations / elapsed.as_secs_f64(),
             batch_fill: evaluations / leaves_max.max(1) as f64,
+            device_busy: (busy_us as f64 / elapsed.as_micros().max(1) as f64).min(1.0),
+            // Counters are read one after the other: a batch may be in one of them alone.
+            device_fill: (evaluations / computed.max(1) as f64).min(1.0),
         }
     }
 }
@@ -146,6 +155,21 @@ pub(super) fn format_time_to_go(time: Option<Duration>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn rates_tell_the_devices_busy_share_and_what_padding_leaves_empty() {
+        let before = InferenceCounts { evaluation_count: 100, computed_leaf_count: 128, ..InferenceCounts::default() };
+        let now = InferenceCounts {
+            evaluation_count: 400,
+            batch_count: 4,
+            computed_leaf_count: 528,
+            device_busy_us: 3_000_000,
+            ..before
+        };
+        let rates = InferenceRates::between(&before, &now, Duration::from_secs(4), 1024);
+        assert_eq!((rates.device_busy, rates.device_fill), (0.75, 0.75));
+        assert_eq!(InferenceRates::between(&now, &now, Duration::from_secs(4), 1024).device_busy, 0.0);
+    }
 
     #[test]
     fn the_time_to_go_follows_the_rate() {

@@ -28,6 +28,9 @@ pub enum RunError {
     /// The token cannot be read.
     #[error(transparent)]
     Token(#[from] TokenError),
+    /// The device to answer leaves on is not there.
+    #[error("inference.device")]
+    InferenceDevice(#[source] NetError),
     /// The device to train on is not there.
     #[error("training.device")]
     TrainingDevice(#[source] NetError),

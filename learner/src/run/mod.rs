@@ -20,6 +20,7 @@ use tracing::{info, warn};
 
 use crate::best::CurrentBest;
 use crate::config::{InferenceConfig, LearnerSettings, SelfPlayConfig};
+use crate::devices::warn_of_processor;
 use crate::files::RunFiles;
 use crate::games::{RegistryLimits, StartPlan};
 use crate::inference::{BatchSettings, InferenceBackend, InferenceHandle, LoadMeter, NetworkBackend};
@@ -44,6 +45,8 @@ pub fn run(
     stop: CancellationToken,
 ) -> Result<(), RunError> {
     let inference = settings.inference.clone();
+    // Here too, not on the inference threads alone: a device that is missing leaves no run directory behind.
+    net::open_device(inference.device).map_err(RunError::InferenceDevice)?;
     run_with(settings, listener, tokio, stop, move |files, network| {
         let device = net::open_device(inference.device)?;
         if inference.threads > 0 {
@@ -93,6 +96,7 @@ where
             start_inference(&self.settings.inference, &encoding, &taken_up, self.make_backend)?;
         let status = Arc::new(RunStatus::default());
         show_start(&status, &taken_up);
+        warn_of_processor(&self.settings, &status);
         let tokio = self.tokio.handle();
         let pipeline = make_pipeline(&self.settings, &encoding, &taken_up, &inference, &status, &self.stop, tokio)?;
         let backup = start_backup(&self.settings, &taken_up.best, &status)?;

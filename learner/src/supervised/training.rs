@@ -23,6 +23,7 @@ use super::supervised_settings::{LearningRateSchedule, SupervisedSettings};
 use super::training_folder::TrainingFolder;
 use super::training_source::TrainingSource;
 use crate::config::LearnerConfig;
+use crate::devices::warn_if_passed_over;
 use crate::files::sha256_hex;
 use crate::start_network;
 use crate::trainer::round;
@@ -70,6 +71,7 @@ impl<'a, E: Encoding> SupervisedTraining<'a, E> {
         check_sets(sets, source, &settings)?;
         let failed = |error| SupervisedError::Device { section: source.section(), source: error };
         let device = net::open_device(settings.device).map_err(failed)?;
+        warn_if_passed_over(&format!("{}.device", source.section()), settings.device);
         if settings.threads > 0 {
             net::set_threads(settings.threads);
         }

@@ -10,16 +10,26 @@
 //!
 //! All of that is read once, at the start of a process. So [`preload`] starts the program once more in its own place:
 //! same process id, same arguments.
+//!
+//! **No GPU.** Why libtorch sees none is found out in [`probe`].
+
+mod probe;
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+pub use probe::GpuProblem;
+
 use crate::{DeviceChoice, NetError};
+use probe::{GpuProbe, LoadedTorch};
 
 /// Set in the environment of the second start, so that there is never a third.
 const ALREADY: &str = "ALVEARE_RESTARTED";
+
+/// The half of libtorch that computes on GPUs.
+const CUDA_LIBRARY: &str = "libtorch_cuda.so";
 
 /// Variables set unless the user has set them, and their values.
 const DEFAULTS: [(&str, &str); 3] = [
@@ -58,10 +68,20 @@ pub fn preload(wanted: DeviceChoice) -> Result<(), NetError> {
     Err(refused(command.exec()))
 }
 
+/// Returns why libtorch sees no GPU; `None` if it sees one. GPUs are seen only after [`preload`].
+#[must_use]
+pub fn problem() -> Option<GpuProblem> {
+    (!tch::Cuda::is_available()).then(|| {
+        let maps = std::fs::read_to_string("/proc/self/maps").unwrap_or_default();
+        let torch = LoadedTorch { folder: library_folder(&maps), has_cuda: maps.contains(CUDA_LIBRARY) };
+        GpuProbe::of_this_machine(std::env::var_os("LD_LIBRARY_PATH").as_deref(), torch).problem()
+    })
+}
+
 /// Returns the new value of `LD_PRELOAD`: what was there, and the library.
 fn preload_list(library: &Path, current: Option<&OsStr>) -> OsString {
     let current = current.unwrap_or_default();
-    if current.to_string_lossy().contains("libtorch_cuda.so") {
+    if current.to_string_lossy().contains(CUDA_LIBRARY) {
         return current.to_owned();
     }
     let mut list = library.as_os_str().to_owned();
@@ -75,7 +95,7 @@ fn preload_list(library: &Path, current: Option<&OsStr>) -> OsString {
 /// Finds `libtorch_cuda.so` beside the `libtorch_cpu.so` that this program is linked to.
 fn cuda_library() -> Option<PathBuf> {
     let maps = std::fs::read_to_string("/proc/self/maps").ok()?;
-    let library = library_folder(&maps)?.join("libtorch_cuda.so");
+    let library = library_folder(&maps)?.join(CUDA_LIBRARY);
     library.is_file().then_some(library)
 }
 
