@@ -52,5 +52,10 @@ GROUP BY iteration ORDER BY iteration DESC LIMIT 10;
 SELECT name, value, step, max(at) AS at FROM metrics GROUP BY name ORDER BY name;
 
 .print
+.print Workers: what each played (docs/security.md says how to take the games of one out)
+SELECT worker_id, kind, first_seen_at, count(DISTINCT leases.game_id) AS games
+FROM workers JOIN leases USING (worker_number) GROUP BY worker_number ORDER BY games DESC LIMIT 10;
+
+.print
 .print Quarantined games
 SELECT game_id, kind, iteration, reason FROM games WHERE state = 'quarantined' ORDER BY game_id DESC LIMIT 10;

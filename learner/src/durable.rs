@@ -48,12 +48,14 @@ impl DurableStore {
         loop {
             match work() {
                 Err(error) if error.is_retryable() && !self.stop.is_cancelled() => {
+                    self.store.problem().note(Some(&error));
                     warn!(%error, what, "waiting for the disk: make room or mend it, the run goes on by itself");
                     has_failed = true;
                     std::thread::sleep(RETRY_INTERVAL);
                 }
                 result => {
                     if has_failed && result.is_ok() {
+                        self.store.problem().note(None::<&StoreError>);
                         info!(what, "the disk works again");
                     }
                     return result;

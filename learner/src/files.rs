@@ -43,6 +43,25 @@ impl RunFiles {
             .any(|entry| entry.is_ok_and(|entry| entry.path().extension().is_some_and(|end| end == "safetensors"))))
     }
 
+    /// Deletes what was never finished, since the process that wrote it was killed. Whoever calls it must be the only
+    /// learner here. Returns the number of files.
+    ///
+    /// # Errors
+    /// [`io::Error`] if a folder cannot be read or a file not be deleted.
+    pub fn delete_unfinished(&self) -> io::Result<usize> {
+        let mut count = 0;
+        for folder in [self.dir.clone(), self.dir.join("networks")] {
+            for entry in std::fs::read_dir(folder)? {
+                let path = entry?.path();
+                if is_unfinished(&path) {
+                    std::fs::remove_file(&path)?;
+                    count += 1;
+                }
+            }
+        }
+        Ok(count)
+    }
+
     /// Returns the file of a network.
     #[must_use]
     pub fn network(&self, network_id: NetworkId) -> PathBuf {
@@ -66,6 +85,12 @@ impl RunFiles {
     pub fn checkpoint_name(training_step: u64) -> String {
         format!("checkpoint-{training_step:09}.safetensors")
     }
+}
+
+/// Returns whether a file was being written when its writer was killed: it never got its name.
+pub(crate) fn is_unfinished(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    name.ends_with(".part") && name.contains(".safetensors.")
 }
 
 /// Why a file that the store names cannot be used.

@@ -9,6 +9,7 @@
 pub mod backup;
 pub mod bench;
 mod best;
+pub mod check;
 pub mod config;
 mod devices;
 mod durable;

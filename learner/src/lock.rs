@@ -11,7 +11,8 @@ pub struct FolderLock {
 }
 
 impl FolderLock {
-    /// Takes the lock in the file `path` without waiting; `None` if another process has it.
+    /// Takes the lock in the file `path`, which is made if it is not there, without waiting; `None` if another process
+    /// has it.
     ///
     /// # Errors
     /// [`io::Error`] if the file cannot be opened or locked.

@@ -17,8 +17,8 @@ use runtime::{exit, logging, shutdown};
 use tracing::info;
 
 use commands::{
-    BenchArgs, DataInfoArgs, EvaluateArgs, ExportArgs, ExportNetworkArgs, InquireTarget, PlanArgs, PretrainArgs,
-    RestoreArgs, TrainArgs,
+    BenchArgs, CheckArgs, DataInfoArgs, EvaluateArgs, ExportArgs, ExportNetworkArgs, InquireTarget, PlanArgs,
+    PretrainArgs, QuarantineArgs, RestoreArgs, TrainArgs,
 };
 
 /// Owns the GPU, the games and the networks of a training run.
@@ -103,6 +103,10 @@ enum Command {
     DataInfo(DataInfoArgs),
     /// Writes the games of a run, or human games, for other programs, as tensors, or as data sets.
     Export(ExportArgs),
+    /// Checks a run directory: database, every game by the rules, networks, checkpoints.
+    Check(CheckArgs),
+    /// Takes the games of one worker out of a run, or puts them back.
+    Quarantine(QuarantineArgs),
     /// Writes a network anew, in the current format, half as large for publication.
     ExportNetwork(ExportNetworkArgs),
     /// Puts a backup of a run into an empty run directory, or lists the backups that there are.
@@ -125,6 +129,8 @@ fn main() -> ExitCode {
         Some(Command::Serve { .. }) => Err(UsageError(SERVE_IS_GONE.to_owned()).into()),
         Some(Command::DataInfo(args)) => commands::data_info(args),
         Some(Command::Export(args)) => commands::export(args),
+        Some(Command::Check(args)) => commands::check(args),
+        Some(Command::Quarantine(args)) => commands::quarantine(args),
         Some(Command::ExportNetwork(args)) => commands::export_network(args),
         Some(Command::Restore(args)) => commands::restore(args),
         None => start(&cli),
@@ -143,9 +149,9 @@ fn start(cli: &Cli) -> anyhow::Result<()> {
     // Before threads, files and the first torch call: on a machine with a GPU the program starts anew.
     net::cuda::preload(DeviceChoice::most_of(&[settings.inference.device, settings.training.device]))?;
     logging::init(&settings.log).map_err(|error| loaded.error("log.filter", error))?;
-    if let Some(file) = &settings.server.token_file {
+    for (key, _, file) in settings.server.token_files() {
         let token = Token::from_file(file).map_err(anyhow::Error::from);
-        token.map_err(|error| loaded.error("server.token_file", format!("{error:#}")))?;
+        token.map_err(|error| loaded.error(key, format!("{error:#}")))?;
     }
     info!(settings = loaded.base(), changes = loaded.changes(), "learner starts");
     let tokio = tokio::runtime::Builder::new_multi_thread().enable_all().build().context("start tokio")?;

@@ -18,7 +18,9 @@ use shared::encoding::TrainingBatch;
 use shared::game::{Outcome, Side};
 use shared::gate::{GateSettings, Verdict};
 use shared::ids::{GameId, Generation, NetworkId, NetworkRef};
+use shared::record::{PlyRecord, PolicyTarget};
 use shared::search::SearchSettings;
+use shared::wire::ReportedPly;
 
 /// Asserts that the store holds exactly these moves of the game, and how far it is.
 fn assert_stored(learner: &TicTacToeLearner, game_id: GameId, moves: &[&str], state: GameState) {
@@ -68,6 +70,54 @@ fn every_acknowledged_ply_is_there_once_after_a_crash() {
         leases.iter().map(|lease| lease.game_id).collect::<Vec<_>>(),
         [games[2], GameId::new(games[2].get() + 1)]
     );
+}
+
+#[test]
+fn a_game_of_before_a_restart_is_the_workers_that_had_it() {
+    let run_dir = tempfile::tempdir().expect("a directory");
+    let (learner, now) = (start(run_dir.path()), Instant::now());
+    let games = [lease_one(&learner, "a", now), lease_one(&learner, "b", now)];
+    let lost = |learner: &TicTacToeLearner, worker_id| learner.registry.renew(worker_id, &games, now).expect("renewed");
+    let after = crash_copy(run_dir.path());
+    let learner = start(after.path());
+    assert_eq!(lost(&learner, "stranger"), games, "a name that never had them");
+    assert!(is_lost(&report(&learner, "b", &plies(games[0], &DRAW)[..1], now)[0]), "another's");
+    assert_eq!((lost(&learner, "a"), lost(&learner, "b")), (vec![games[1]], vec![games[0]]));
+
+    // A game that was passed on is the last one's.
+    let later = now + LEASE * 2;
+    let passed_on = learner.registry.lease("c", GameKind::SelfPlay, 2, later).expect("leases").leases;
+    assert_eq!(passed_on.iter().map(|lease| lease.game_id).collect::<Vec<_>>(), games);
+    let after = crash_copy(after.path());
+    let learner = start(after.path());
+    assert_eq!(lost(&learner, "a"), games);
+    assert_eq!(lost(&learner, "c"), []);
+}
+
+#[test]
+fn plies_that_no_search_can_have_found_are_refused() {
+    let run_dir = tempfile::tempdir().expect("a directory");
+    let (learner, now) = (start(run_dir.path()), Instant::now());
+    let max = SearchSettings::default().simulation_count + SearchSettings::default().leaves_per_game;
+    let good = |game_id| plies(game_id, &DRAW).remove(0).record;
+    type Change = fn(&mut PlyRecord, u32);
+    let changes: [(&str, Change); 4] = [
+        ("26 visits", |record, _| record.policy_target = PolicyTarget::from_visits([(0, 26)]).ok()),
+        ("simulation_count", |record, max| record.simulation_count = max + 1),
+        ("simulation_count", |record, _| record.simulation_count = u32::MAX),
+        ("no network 9", |record, _| record.network_id = NetworkId::new(9)),
+    ];
+    for (words, change) in changes {
+        let game_id = lease_one(&learner, "a", now);
+        let mut record = good(game_id);
+        change(&mut record, max);
+        let statuses = report(&learner, "a", &[ReportedPly { game_id, ply: 0, record }], now);
+        let PlyStatus::Refused { reason } = &statuses[0] else { panic!("{words}: {statuses:?}") };
+        assert!(reason.contains(words), "{reason}");
+    }
+    let game_id = lease_one(&learner, "b", now);
+    let record = PlyRecord { simulation_count: max, ..good(game_id) };
+    assert_eq!(report(&learner, "b", &[ReportedPly { game_id, ply: 0, record }], now), [PlyStatus::Accepted]);
 }
 
 #[test]

@@ -68,6 +68,93 @@ fn a_run_directory_has_one_learner() {
 }
 
 #[test]
+fn a_run_directory_has_one_learner_though_its_lock_file_is_deleted() {
+    let run_dir = tempfile::tempdir().expect("a directory");
+    let _first = open(run_dir.path());
+    std::fs::remove_file(run_dir.path().join("alveare.lock")).expect("deleted");
+    let second = Store::open(run_dir.path(), &run_row());
+    assert!(matches!(second, Err(StoreError::Locked { .. })), "{second:?}");
+}
+
+#[test]
+fn nothing_is_acknowledged_once_the_database_is_gone() {
+    let base = tempfile::tempdir().expect("a directory");
+    let (run_dir, aside) = (base.path().join("run"), base.path().join("aside"));
+    let store = open(&run_dir);
+    store.write(vec![Change::CreateGame(game(5))]).expect("stored");
+    assert_eq!(store.problem().get(), None);
+    std::fs::rename(&run_dir, &aside).expect("moved");
+    let error = store.write(vec![ply(5, 2, "c3")]).expect_err("the file is elsewhere");
+    assert!(matches!(error, StoreError::FileGone { .. }) && error.is_retryable(), "{error}");
+    assert!(store.problem().get().expect("a problem").contains("alveare.db was deleted or replaced"));
+    // Put back, the run goes on, and what was refused was not stored.
+    std::fs::rename(&aside, &run_dir).expect("moved back");
+    store.write(vec![ply(5, 2, "c3")]).expect("stored");
+    assert_eq!(store.problem().get(), None);
+    for file in ["alveare.db-wal", "alveare.db"] {
+        std::fs::copy(run_dir.join(file), base.path().join("copy")).expect("copied");
+        std::fs::remove_file(run_dir.join(file)).expect("deleted");
+        assert!(matches!(store.write(vec![ply(5, 3, "a3")]), Err(StoreError::FileGone { .. })), "{file}");
+        std::fs::copy(base.path().join("copy"), run_dir.join(file)).expect("another file");
+        assert!(matches!(store.write(vec![ply(5, 3, "a3")]), Err(StoreError::FileGone { .. })), "a copy of {file}");
+    }
+}
+
+#[test]
+fn a_clean_stop_leaves_nothing_in_the_log() {
+    let run_dir = tempfile::tempdir().expect("a directory");
+    let store = open(run_dir.path());
+    let reader = store.reader().expect("a reader");
+    store.write(vec![Change::CreateGame(game(5)), ply(5, 2, "c3")]).expect("stored");
+    let log = run_dir.path().join("alveare.db-wal");
+    assert!(log.metadata().expect("a log").len() > 0);
+    drop(store);
+    assert_eq!(log.metadata().map_or(0, |metadata| metadata.len()), 0, "though a reader is still there");
+    drop(reader);
+}
+
+#[test]
+fn the_games_of_a_worker_can_be_taken_out_and_put_back() {
+    let run_dir = tempfile::tempdir().expect("a directory");
+    let store = open(run_dir.path());
+    let lease = |number, worker_id: &str| Change::LeaseGame {
+        game_id: GameId::new(number),
+        worker_id: worker_id.into(),
+        ply: 2,
+    };
+    let mut changes: Vec<Change> = (5..8).map(|number| Change::CreateGame(game(number))).collect();
+    changes.extend([lease(5, "bad"), lease(6, "good"), lease(7, "good"), lease(7, "bad"), lease(7, "good")]);
+    changes.push(Change::FinishGame(FinishedGame {
+        game_id: GameId::new(5),
+        finish_number: 1,
+        result: StoredResult { outcome: Outcome::Draw, is_cut_off: false },
+        ply_count: 2,
+        sample_count: 0,
+        opening_hash: 0,
+        final_hash: 0,
+        moves_hash: 0,
+    }));
+    store.write(changes).expect("stored");
+    let reader = store.reader().expect("a reader");
+    let states = || [5, 6, 7].map(|number| reader.game(GameId::new(number)).expect("readable").expect("there").state);
+    let before = [GameState::Finished, GameState::Open, GameState::Open];
+    assert_eq!(states(), before);
+    assert_eq!(reader.open_game_holders().expect("readable").get(&GameId::new(7)).map(String::as_str), Some("good"));
+    store.write(vec![Change::SetAside { worker_id: "bad".into() }]).expect("set aside");
+    assert_eq!(states(), [GameState::Quarantined, GameState::Open, GameState::Quarantined]);
+    assert_eq!(
+        (reader.last_finish_number().expect("readable"), reader.finished_self_play_count().expect("readable")),
+        (1, 0)
+    );
+    let count = reader.set_aside_count("bad").expect("readable");
+    assert_eq!((count.self_play_count, count.gate_count, count.open_count), (1, 0, 1));
+    store.write(vec![Change::SetAside { worker_id: "bad".into() }]).expect("again");
+    store.write(vec![Change::PutBack { worker_id: "bad".into() }]).expect("put back");
+    assert_eq!(states(), before);
+    assert_eq!(reader.finished_self_play_count().expect("readable"), 1);
+}
+
+#[test]
 fn a_store_of_before_games_had_starts_is_read_and_goes_on() {
     let run_dir = tempfile::tempdir().expect("a directory");
     open(run_dir.path()).write(vec![Change::CreateGame(game(5)), ply(5, 2, "c3")]).expect("stored");
@@ -126,7 +213,7 @@ fn a_later_schema_is_refused_in_words() {
     connection.pragma_update(None, "user_version", 99).expect("set");
     drop(connection);
     let error = Store::open(run_dir.path(), &run_row()).expect_err("too new");
-    assert_eq!(error.to_string(), "the store has schema version 99, this program knows up to 5: use a newer program");
+    assert_eq!(error.to_string(), "the store has schema version 99, this program knows up to 6: use a newer program");
 }
 
 #[test]

@@ -9,6 +9,7 @@ use proto::ply_status::Code as PlyCode;
 use proto::status_client::StatusClient;
 use proto::workers_client::WorkersClient;
 use runtime::auth::{ClientAuth, Token};
+use runtime::worker_key::WorkerKey;
 use tonic::Code;
 use tonic::service::interceptor::InterceptedService;
 use tonic::transport::{Channel, Endpoint};
@@ -41,7 +42,14 @@ impl Server {
     }
 
     fn workers(&self) -> WorkersClient<Auth> {
-        WorkersClient::new(self.with_token(Some(TOKEN)))
+        self.workers_with_key("k")
+    }
+
+    /// Returns a client that shows a key of this character.
+    fn workers_with_key(&self, key: &str) -> WorkersClient<Auth> {
+        let (token, key) = (Token::new(TOKEN).expect("a token"), WorkerKey::new(key.repeat(32)).expect("a key"));
+        let auth = ClientAuth::new(Some(&token)).of_worker("test", &key);
+        WorkersClient::new(InterceptedService::new(self.channel.clone(), auth))
     }
 
     /// The server still answers, and its run has the network it began with.
@@ -134,6 +142,22 @@ async fn bad_calls_are_refused_in_words() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+async fn a_name_belongs_to_the_key_that_it_joined_with() {
+    let server = Server::start().await;
+    server.join(|_| ()).await.expect("joined");
+    let lease = || proto::LeaseGamesRequest { worker_id: "test".into(), game_count: 1 };
+    let refused = |status: tonic::Status| (status.code(), status.message().to_owned());
+    let mut other = server.workers_with_key("x");
+    let (code, message) = refused(other.lease_games(lease()).await.expect_err("refused"));
+    assert_eq!((code, message.contains("another worker's name")), (Code::PermissionDenied, true), "{message}");
+    let mut without = WorkersClient::new(server.with_token(Some(TOKEN)));
+    let (code, message) = refused(without.lease_games(lease()).await.expect_err("refused"));
+    assert_eq!((code, message.as_str()), (Code::InvalidArgument, "the worker shows no key"));
+    server.assert_answers("another's key").await;
+    server.workers().lease_games(lease()).await.expect("its own key");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
 async fn bad_batches_of_leaves_are_answered_with_an_error() {
     let server = Server::start().await;
     let good = proto::LeafBatch {
@@ -145,7 +169,11 @@ async fn bad_batches_of_leaves_are_answered_with_an_error() {
         move_counts: vec![2],
     };
     type Change = fn(&mut proto::LeafBatch);
-    let batches: [(&str, Change); 9] = [
+    let networks = server.system.run_dir().join("networks");
+    std::fs::copy(networks.join("network-000001.safetensors"), networks.join("network-000002.safetensors"))
+        .expect("a network that nobody plays with");
+    let batches: [(&str, Change); 10] = [
+        ("a network that nobody plays with", |batch| batch.network_id = 2),
         ("more leaves than batch_leaves_max", |batch| batch.move_counts = vec![1; 10_000]),
         ("an unknown network", |batch| batch.network_id = 4_000_000_000),
         ("a length too long", |batch| batch.position_lengths[0] = 4_000_000_000),
@@ -181,14 +209,22 @@ async fn bad_plies_are_refused_and_nothing_of_them_is_stored() {
     let leases = server.lease(16).await;
     let good = proto::Ply { ply: 0, move_text: "b2".into(), root_value: 0.5, ..proto::Ply::default() };
     type Change = fn(&mut proto::Ply);
-    let plies: [(&str, Change, PlyCode, &str); 8] = [
+    let plies: [(&str, Change, PlyCode, &str); 11] = [
+        ("visits without simulations", |ply| ply.policy_target = vec![4, 0, 9, 0], PlyCode::Refused, "9 visits of 0"),
+        ("4 billion simulations", |ply| ply.simulation_count = u32::MAX, PlyCode::Refused, "4294967295 is more than"),
+        ("a network to come", |ply| ply.network_id = 7, PlyCode::Refused, "no network 7"),
         ("no square", |ply| ply.move_text = "z9".into(), PlyCode::Refused, "squares are a1 to c3"),
         ("a long text", |ply| ply.move_text = "a".repeat(5000), PlyCode::Refused, "5000 is more than"),
         ("an early ply", |ply| ply.ply = 3, PlyCode::Refused, "ply 3 comes before ply 0"),
         ("a value of 7", |ply| ply.root_value = 7.0, PlyCode::Refused, "root_value: 7"),
         ("no number", |ply| ply.root_value = f32::NAN, PlyCode::Refused, "root"),
         ("half a target", |ply| ply.policy_target = vec![1, 0, 1], PlyCode::Refused, "policy"),
-        ("an illegal target", |ply| ply.policy_target = vec![200, 0, 9, 0], PlyCode::Refused, "index 200"),
+        (
+            "an illegal target",
+            |ply| (ply.policy_target, ply.simulation_count) = (vec![200, 0, 9, 0], 9),
+            PlyCode::Refused,
+            "index 200",
+        ),
         ("an unknown game", |ply| ply.game_id = 1 << 40, PlyCode::LeaseLost, "is not open"),
     ];
     for ((what, change, code, words), lease) in plies.into_iter().zip(&leases) {

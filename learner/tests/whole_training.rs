@@ -35,6 +35,22 @@ fn averaged_candidates_are_the_same_after_a_kill() {
     assert_ne!(candidate_sha256(50, &[], &[]), straight, "an average");
 }
 
+#[test]
+fn a_training_that_diverges_ends_and_names_the_key() {
+    let games = format!("self_play.games_per_iteration={GAME_COUNT}");
+    // Every step multiplies the weights by about -8.
+    let rates = ["training.learning_rate_max=9.9", "training.weight_decay=0.9"];
+    let mut system =
+        System::new(&["run.pipeline=lockstep", "training.checkpoint_steps=10", rates[0], rates[1], &games]);
+    play_games(&system);
+    let (status, log) = system.start_learner(&[]).wait_for_end();
+    assert_eq!(status.code(), Some(1), "{log:?}");
+    let count = log.iter().filter(|line| line.contains("rolled back to the checkpoint")).count();
+    let last = log.last().expect("a line");
+    assert!(last.contains("5 roll-backs did not help: lower training.learning_rate_max"), "{last}");
+    assert_eq!(count, 5, "{log:?}");
+}
+
 /// Trains a hundred steps on the same games, with a kill once each of `kills` is checkpointed, and returns the SHA-256 of
 /// the candidate. `settings` say what is not as usual.
 fn candidate_sha256(checkpoint_steps: u32, settings: &[&str], kills: &[i64]) -> String {

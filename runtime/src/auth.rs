@@ -14,6 +14,7 @@ use tracing::warn;
 
 use crate::connections::ConnectionInfo;
 use crate::summed_log::SummedLog;
+use crate::worker_key::{WORKER_ID_HEADER, WORKER_KEY_HEADER, WorkerKey};
 
 const HEADER: &str = "authorization";
 
@@ -69,39 +70,75 @@ impl Token {
     }
 }
 
-/// Adds the token, if there is one, to each call of a client.
+/// Adds the token, if there is one, to each call of a client, and what shows which worker it is.
 #[derive(Debug, Clone, Default)]
-pub struct ClientAuth(Option<MetadataValue<Ascii>>);
+pub struct ClientAuth {
+    token: Option<MetadataValue<Ascii>>,
+    worker: Option<(MetadataValue<Ascii>, MetadataValue<Ascii>)>,
+}
 
 impl ClientAuth {
     /// Makes the interceptor of a client.
     #[must_use]
     pub fn new(token: Option<&Token>) -> Self {
-        Self(token.map(|token| {
+        let token = token.map(|token| {
             let mut header = token.header();
             header.set_sensitive(true);
             header
-        }))
+        });
+        Self { token, worker: None }
+    }
+
+    /// Adds a worker's name and key to each call. A name that cannot be sent as metadata is left to the messages.
+    #[must_use]
+    pub fn of_worker(self, worker_id: &str, key: &WorkerKey) -> Self {
+        let name = worker_id.parse().unwrap_or_else(|_| MetadataValue::from_static(""));
+        Self { worker: Some((name, key.header())), ..self }
     }
 }
 
 impl Interceptor for ClientAuth {
     fn call(&mut self, mut request: Request<()>) -> Result<Request<()>, Status> {
-        if let Some(header) = &self.0 {
+        if let Some(header) = &self.token {
             request.metadata_mut().insert(HEADER, header.clone());
+        }
+        if let Some((worker_id, key)) = &self.worker {
+            request.metadata_mut().insert(WORKER_ID_HEADER, worker_id.clone());
+            request.metadata_mut().insert(WORKER_KEY_HEADER, key.clone());
         }
         Ok(request)
     }
 }
 
-/// Refuses calls that do not show the token; lets everyone in if there is none.
+/// What the holder of a token may do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Role {
+    /// Everything.
+    Any,
+    /// Play to learn from.
+    Actor,
+    /// Play games of gates.
+    Evaluator,
+    /// Ask how the run is.
+    Reader,
+}
+
+impl Role {
+    /// Returns the role of a call: what its token may do. A call that no [`ServerAuth`] has seen may only ask.
+    #[must_use]
+    pub fn of(extensions: &tonic::Extensions) -> Self {
+        extensions.get().copied().unwrap_or(Self::Reader)
+    }
+}
+
+/// Refuses calls that do not show a token; lets everyone in if there is none.
 #[derive(Debug, Clone, Default)]
 pub struct ServerAuth(Option<Arc<Expected>>);
 
 /// What a caller must show, and who did not.
 #[derive(Debug)]
 struct Expected {
-    header: String,
+    headers: Vec<(String, Role)>,
     refused_count: AtomicU64,
     refused: SummedLog<Option<IpAddr>>,
 }
@@ -110,12 +147,30 @@ impl ServerAuth {
     /// Makes the interceptor of a server.
     #[must_use]
     pub fn new(token: Option<&Token>) -> Self {
-        let expected = |token: &Token| Expected {
-            header: format!("Bearer {}", token.0),
+        Self::of_roles(&token.map(|token| (token.clone(), Role::Any)).into_iter().collect::<Vec<_>>())
+    }
+
+    /// Makes the interceptor of a server that has a token for each role; of equal tokens the first counts.
+    #[must_use]
+    pub fn of_roles(tokens: &[(Token, Role)]) -> Self {
+        let expected = || Expected {
+            headers: tokens.iter().map(|(token, role)| (format!("Bearer {}", token.0), *role)).collect(),
             refused_count: AtomicU64::new(0),
             refused: SummedLog::default(),
         };
-        Self(token.map(|token| Arc::new(expected(token))))
+        Self((!tokens.is_empty()).then(|| Arc::new(expected())))
+    }
+
+    /// Returns what a caller that shows this may do.
+    fn role_of(&self, shown: Option<&[u8]>) -> Result<Role, &'static str> {
+        let Some(expected) = &self.0 else { return Ok(Role::Any) };
+        let shown = shown.ok_or("no token")?;
+        // All are compared, whichever it is.
+        let same = |found: Option<Role>, (header, role): &(String, Role)| {
+            let is_this = is_same(shown, header.as_bytes());
+            found.or(is_this.then_some(*role))
+        };
+        expected.headers.iter().fold(None, same).ok_or("wrong token")
     }
 
     /// Counts a refused call; one line sums those from one address.
@@ -136,15 +191,16 @@ impl ServerAuth {
 }
 
 impl Interceptor for ServerAuth {
-    fn call(&mut self, request: Request<()>) -> Result<Request<()>, Status> {
+    fn call(&mut self, mut request: Request<()>) -> Result<Request<()>, Status> {
+        let role = self.role_of(request.metadata().get(HEADER).map(|shown| shown.as_bytes()));
         let connection = request.extensions().get::<ConnectionInfo>();
-        let problem = match (&self.0, request.metadata().get(HEADER)) {
-            (Some(expected), Some(shown)) if !is_same(shown.as_bytes(), expected.header.as_bytes()) => "wrong token",
-            (Some(_), None) => "no token",
-            _ => {
+        let problem = match role {
+            Ok(role) => {
                 connection.inspect(|connection| connection.note_call());
+                request.extensions_mut().insert(role);
                 return Ok(request);
             }
+            Err(problem) => problem,
         };
         let address = connection.and_then(ConnectionInfo::address);
         self.note_refusal(address, problem);
@@ -178,6 +234,20 @@ mod tests {
             assert!(call(Some(wrong), Some("abc")).unwrap_err().message().contains("wrong token"));
         }
         assert!(call(None, Some("abc")).unwrap_err().message().contains("no token"));
+    }
+
+    #[test]
+    fn a_token_says_what_its_holder_may_do() {
+        let token = |text: &str| Token::new(text).unwrap();
+        let tokens = [(token("all"), Role::Any), (token("act"), Role::Actor), (token("read"), Role::Reader)];
+        let mut auth = ServerAuth::of_roles(&tokens);
+        let mut role = |shown: &str| {
+            let request = ClientAuth::new(Some(&token(shown))).call(Request::new(())).unwrap();
+            auth.call(request).map(|request| Role::of(request.extensions())).ok()
+        };
+        let expected = [Some(Role::Any), Some(Role::Actor), Some(Role::Reader), None];
+        assert_eq!(["all", "act", "read", "other"].map(&mut role), expected);
+        assert_eq!(Role::of(&tonic::Extensions::new()), Role::Reader, "nobody has looked");
     }
 
     #[test]

@@ -12,3 +12,4 @@ pub mod lines;
 pub mod logging;
 pub mod shutdown;
 pub mod summed_log;
+pub mod worker_key;

@@ -8,6 +8,7 @@ use proto::{JoinReply, JoinRequest, WorkerKind};
 use runtime::auth::ClientAuth;
 use runtime::exit::one_line;
 use runtime::limits::MESSAGE_BYTES_MAX;
+use runtime::worker_key::WorkerKey;
 use shared::ids::NetworkId;
 use shared::setting::SettingError;
 use shared::wire::{LEARNER_STOPPING, WireError, network_id_from_wire};
@@ -105,10 +106,11 @@ pub(crate) struct LearnerConnection {
     pub(crate) best_network_id: NetworkId,
 }
 
-/// The name and kind under which this process joins.
+/// The name and kind under which this process joins, and the key that nobody else can show.
 #[derive(Debug, Clone)]
 pub(crate) struct WorkerIdentity {
     pub(crate) worker_id: String,
+    pub(crate) key: WorkerKey,
     pub(crate) kind: WorkerKind,
 }
 
@@ -116,7 +118,9 @@ impl WorkerIdentity {
     /// Makes a new identity: a process that is started again is another worker.
     pub(crate) fn new(kind: WorkerKind) -> Self {
         let name = if kind == WorkerKind::Evaluator { "evaluator" } else { "actor" };
-        Self { worker_id: format!("{name}-{}-{:016x}", std::process::id(), rand::random::<u64>()), kind }
+        let worker_id = format!("{name}-{}-{:016x}", std::process::id(), rand::random::<u64>());
+        let key = WorkerKey::new(format!("{:032x}", rand::random::<u128>())).expect("32 hexadecimal digits are a key");
+        Self { worker_id, key, kind }
     }
 }
 
@@ -208,7 +212,7 @@ pub(crate) async fn join_once(
     identity: &WorkerIdentity,
 ) -> Result<LearnerConnection, LearnerSessionError> {
     let channel = settings.learner.endpoint().connect().await?;
-    let auth = ClientAuth::new(settings.token.as_ref());
+    let auth = ClientAuth::new(settings.token.as_ref()).of_worker(&identity.worker_id, &identity.key);
     let mut workers = WorkersClient::with_interceptor(channel.clone(), auth.clone())
         .max_decoding_message_size(MESSAGE_BYTES_MAX)
         .max_encoding_message_size(MESSAGE_BYTES_MAX);

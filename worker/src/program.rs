@@ -15,7 +15,7 @@ use crate::{WorkerConfig, WorkerError, WorkerSettings};
 /// Flags that actors and evaluators share.
 #[derive(Debug, Clone, Default, clap::Args)]
 pub struct WorkerArgs {
-    /// Where the learner listens: http://host:port, or unix:/path on the same machine.
+    /// Where the learner listens: http://host:port; or unix:/path, where a tunnel or proxy to it listens.
     #[arg(long, value_name = "ADDRESS")]
     pub learner: Option<String>,
     /// File that holds the learner's token.

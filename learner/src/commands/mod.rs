@@ -2,9 +2,11 @@
 //!
 //! `health` and `status` ask a running learner; `data-info` and `export` look at games and need neither a network nor a
 //! running learner; `pretrain` and `train` learn without self-play; `evaluate` measures a network on human games; `restore`
-//! puts a backup back. `bench` measures a device, and `plan` computes what it makes of a run.
+//! puts a backup back; `check` and `quarantine` look after the run directory. `bench` measures a device, and `plan` computes
+//! what it makes of a run.
 
 mod bench;
+mod check;
 mod data_info;
 mod dropped_games;
 mod evaluate;
@@ -15,12 +17,14 @@ mod game_sources;
 mod inquire;
 mod plan;
 mod pretrain;
+mod quarantine;
 mod restore;
 mod sample_file;
 mod supervised_args;
 mod train;
 
 pub use bench::{BenchArgs, bench_command};
+pub use check::{CheckArgs, check};
 pub use data_info::{DataInfoArgs, data_info};
 pub use evaluate::{EvaluateArgs, evaluate};
 pub use export::{ExportArgs, export};
@@ -28,5 +32,6 @@ pub use export_network::{ExportNetworkArgs, export_network};
 pub use inquire::{InquireTarget, health, status};
 pub use plan::{PlanArgs, plan};
 pub use pretrain::{PretrainArgs, pretrain};
+pub use quarantine::{QuarantineArgs, quarantine};
 pub use restore::{RestoreArgs, restore};
 pub use train::{TrainArgs, train};

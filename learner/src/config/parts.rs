@@ -37,6 +37,8 @@ pub struct TrainerSettings {
     pub training: TrainingConfig,
     /// Between which rates this run's learning rate falls.
     pub learning_rates: LearningRates,
+    /// The key that says where it begins.
+    pub learning_rate_key: &'static str,
     /// What it learns from.
     pub replay: ReplayConfig,
 }
@@ -76,6 +78,11 @@ impl LearnerSettings {
         TrainerSettings {
             training: self.training.clone(),
             learning_rates: self.training.learning_rates(is_from_network),
+            learning_rate_key: if is_from_network {
+                "training.learning_rate_max_from_network"
+            } else {
+                "training.learning_rate_max"
+            },
             replay: self.replay.clone(),
         }
     }

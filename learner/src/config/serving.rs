@@ -1,10 +1,11 @@
 //! Sections about the run itself and those it serves: `[run]`, `[server]`, `[inference]`.
 
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use net::DeviceChoice;
+use runtime::auth::Role;
 use serde::{Deserialize, Serialize};
 use shared::setting::{SettingError, check_range, check_that};
 
@@ -46,6 +47,9 @@ pub enum PipelineMode {
 /// Longest lease: a game of a worker that vanished must not wait for ever.
 const LEASE_MAX: Duration = Duration::from_secs(24 * 60 * 60);
 
+/// Longest wait of a stop.
+const DRAIN_MAX: Duration = Duration::from_secs(60 * 60);
+
 /// Who may connect, and how.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -54,6 +58,12 @@ pub struct ServerConfig {
     pub listen: SocketAddr,
     /// File with the token that workers must show; none: no token.
     pub token_file: Option<PathBuf>,
+    /// File with a token that lets actors play to learn from, and nothing else; none: no such token.
+    pub actor_token_file: Option<PathBuf>,
+    /// File with a token that lets evaluators play games of gates, and nothing else; none: no such token.
+    pub evaluator_token_file: Option<PathBuf>,
+    /// File with a token that lets people and monitors ask for the status, and nothing else; none: no such token.
+    pub reader_token_file: Option<PathBuf>,
     /// Listen beyond this machine without a token.
     pub insecure: bool,
     /// How long a worker keeps a game without a word, 1 s to 1 day.
@@ -61,7 +71,7 @@ pub struct ServerConfig {
     pub lease: Duration,
     /// Leases in a row that a worker may renew without playing a ply of the game, 1..=1000.
     pub idle_leases_max: u32,
-    /// Batches a worker's stream may have unanswered, at least 1: two for each of its threads.
+    /// Batches a worker's stream may have unanswered, 1..=4096: two for each of its threads.
     pub batches_in_flight_max: u32,
     /// Leaves of one batch of a worker, 1..=65,536, and no more than are evaluated together.
     pub worker_batch_leaves_max: u32,
@@ -69,22 +79,34 @@ pub struct ServerConfig {
     pub connections_max: u32,
     /// Games that a worker gets before it has played any, 1..=65,536; twice as many each time it has played as many plies.
     pub worker_games_first: u32,
-    /// How long a stop waits for what is under way.
+    /// How long a stop waits for what is under way, up to 1 h.
     #[serde(with = "humantime_serde")]
     pub drain_deadline: Duration,
 }
 
 impl ServerConfig {
+    /// Returns the files with tokens, each with its key and with what the token allows.
+    pub fn token_files(&self) -> impl Iterator<Item = (&'static str, Role, &Path)> {
+        let files = [
+            ("server.token_file", Role::Any, &self.token_file),
+            ("server.actor_token_file", Role::Actor, &self.actor_token_file),
+            ("server.evaluator_token_file", Role::Evaluator, &self.evaluator_token_file),
+            ("server.reader_token_file", Role::Reader, &self.reader_token_file),
+        ];
+        files.into_iter().filter_map(|(key, role, file)| Some((key, role, file.as_deref()?)))
+    }
+
     pub(super) fn check(&self) -> Result<(), SettingError> {
         check_that("lease", self.lease >= Duration::from_secs(1), || "is below 1s")?;
         check_that("lease", self.lease <= LEASE_MAX, || "is above 1day")?;
+        check_that("drain_deadline", self.drain_deadline <= DRAIN_MAX, || "is above 1h")?;
         check_range("idle_leases_max", self.idle_leases_max, 1..=1000)?;
-        check_range("batches_in_flight_max", self.batches_in_flight_max, 1..)?;
+        check_range("batches_in_flight_max", self.batches_in_flight_max, 1..=4096)?;
         check_range("worker_batch_leaves_max", self.worker_batch_leaves_max, 1..=65_536)?;
         check_range("connections_max", self.connections_max, 1..=65_536)?;
         check_range("worker_games_first", self.worker_games_first, 1..=65_536)?;
         let is_private = self.listen.ip().is_loopback();
-        check_that("listen", is_private || self.token_file.is_some() || self.insecure, || {
+        check_that("listen", is_private || self.token_files().next().is_some() || self.insecure, || {
             format!("{} is open to other machines: set server.token_file, or server.insecure = true", self.listen)
         })
     }
@@ -100,7 +122,7 @@ pub struct InferenceConfig {
     pub threads: usize,
     /// Batches evaluated at once, 1..=64, each by a thread with networks of its own.
     pub batches_at_once: u32,
-    /// Leaves evaluated together at most, at least 1; a larger batch of a worker is refused.
+    /// Leaves evaluated together at most, 1..=65,536; a larger batch of a worker is refused.
     pub batch_leaves_max: u32,
     /// How long one evaluation may take, 1 ms to 1 min: smaller batches are made where it would take longer.
     #[serde(with = "humantime_serde")]
@@ -109,10 +131,10 @@ pub struct InferenceConfig {
     pub batch_sizes: Vec<usize>,
     /// Batches of self-play that are kept waiting, 1..=1000: leases are granted for as many games as that takes.
     pub batches_waiting: u32,
-    /// Leaves of self-play that may wait, and as many of gates, at least `batch_leaves_max`; a worker whose batch does not
+    /// Leaves of self-play that may wait, and as many of gates, `batch_leaves_max` to 16,777,216; a worker whose batch does not
     /// fit waits. One worker has a quarter of them.
     pub queue_leaves_max: u32,
-    /// Networks kept ready at once, at least 2: the best and a candidate.
+    /// Networks kept ready at once, 2..=64: the best and a candidate.
     pub networks_max: usize,
 }
 
@@ -120,12 +142,12 @@ impl InferenceConfig {
     pub(super) fn check(&self) -> Result<(), SettingError> {
         check_range("threads", self.threads, ..=THREADS_MAX)?;
         check_range("batches_at_once", self.batches_at_once, 1..=64)?;
-        check_range("batch_leaves_max", self.batch_leaves_max, 1..)?;
+        check_range("batch_leaves_max", self.batch_leaves_max, 1..=65_536)?;
         let times = Duration::from_millis(1)..=Duration::from_secs(60);
         check_that("batch_time_max", times.contains(&self.batch_time_max), || "is not in 1ms to 1min")?;
         check_range("batches_waiting", self.batches_waiting, 1..=1000)?;
-        check_range("queue_leaves_max", self.queue_leaves_max, self.batch_leaves_max..)?;
-        check_range("networks_max", self.networks_max, 2..)?;
+        check_range("queue_leaves_max", self.queue_leaves_max, self.batch_leaves_max..=1 << 24)?;
+        check_range("networks_max", self.networks_max, 2..=64)?;
         let sizes = &self.batch_sizes;
         check_that("batch_sizes", sizes.is_sorted() && !sizes.contains(&0), || "must rise, from 1 on")
     }

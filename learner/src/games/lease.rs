@@ -55,7 +55,7 @@ pub struct Leases {
 
 impl<E: Encoding> GameRegistry<E> {
     /// Leases up to `count` games of one kind, as many as the worker may have: first those that nobody holds any more,
-    /// oldest first, then new ones. New games are on disk when the call returns.
+    /// oldest first, then new ones. New games, and who has which, are on disk when the call returns.
     ///
     /// # Errors
     /// [`RegistryError`] for an improper name, or if new games could not be stored.
@@ -78,19 +78,40 @@ impl<E: Encoding> GameRegistry<E> {
             answer.is_withheld = withheld.is_some();
             answer.waiting_for = Some(awaited(&inner, kind, withheld));
         }
-        if new_games.is_empty() {
+        if lease_count == 0 {
             return Ok(answer);
         }
-        let game_ids: Vec<GameId> = new_games.iter().map(|(game, _)| game.game_id).collect();
+        let passed_on: Vec<GameId> = answer.leases.iter().map(|lease| lease.game_id).collect();
+        let created: Vec<GameId> = new_games.iter().map(|(game, _)| game.game_id).collect();
         for (new_game, search) in &new_games {
             answer.leases.push(self.insert_leased(&mut inner, new_game.clone(), search.clone(), worker_id, now));
         }
-        let ack = self.store.submit(new_games.into_iter().map(|(game, _)| Change::CreateGame(game)).collect());
+        let mut changes: Vec<Change> = new_games.into_iter().map(|(game, _)| Change::CreateGame(game)).collect();
+        changes.extend(answer.leases.iter().map(|lease| Change::LeaseGame {
+            game_id: lease.game_id,
+            worker_id: worker_id.to_owned(),
+            ply: lease.moves.len() as u32,
+        }));
+        let ack = self.store.submit(changes);
         drop(inner);
         let result = ack.and_then(crate::store::Ack::wait);
-        self.end_creation(&game_ids, result.is_ok());
+        self.end_creation(&created, result.is_ok());
+        if result.is_err() {
+            self.give_back(&passed_on, worker_id);
+        }
         result?;
         Ok(answer)
+    }
+
+    /// Frees games whose new worker is not on disk.
+    fn give_back(&self, game_ids: &[GameId], worker_id: &str) {
+        let mut inner = self.lock();
+        for game_id in game_ids {
+            let is_held = |game: &OpenGame<E>| matches!(game.lease(), LeaseState::Held { worker_id: holder, .. } if holder == worker_id);
+            if inner.games.get(*game_id).is_some_and(is_held) {
+                inner.games.set_lease(*game_id, LeaseState::Free);
+            }
+        }
     }
 
     /// Renews leases, and returns the games that are no longer the worker's: taken by another, closed, or held without a

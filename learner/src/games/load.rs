@@ -35,9 +35,13 @@ pub(super) fn load_open_games<E: Encoding>(
     progress: &mut GameProgress,
 ) -> Result<OpenGames<E>, RegistryError> {
     let mut games = OpenGames::default();
+    let mut holders = reader.open_game_holders()?;
     for game_id in reader.open_game_ids()? {
         match load_open_game(encoding, reader, game_id)? {
-            Ok(game) => games.insert(game),
+            Ok(mut game) => {
+                game.set_lease(LeaseState::Unclaimed { worker_id: holders.remove(&game_id) });
+                games.insert(game);
+            }
             Err(error) => {
                 let reason = one_line(&error);
                 tracing::error!(game_id = game_id.get(), reason, "open game does not replay, quarantined");
@@ -69,9 +73,6 @@ fn load_open_game<E: Encoding>(
     Ok(match open {
         Err(error) => Err(error.into()),
         Ok(game) if game.state.outcome().is_some() => Err(UnplayableGame::Over),
-        Ok(mut game) => {
-            game.set_lease(LeaseState::Unclaimed);
-            Ok(game)
-        }
+        Ok(game) => Ok(game),
     })
 }

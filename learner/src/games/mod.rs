@@ -25,6 +25,7 @@ pub(crate) use lease::check_worker_id;
 pub use lease::{Lease, Leases};
 pub use registry::{GameRegistry, RegistryError, RegistryLimits, SelfPlayPlan};
 pub use report::PlyStatus;
+pub(crate) use seed::hash_moves;
 pub use shared::opening::random_openings;
 pub use shared::seed::mix_seed;
 pub use starts::StartPlan;

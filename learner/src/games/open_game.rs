@@ -16,8 +16,8 @@ pub(super) const OPENING_COMPARED_PLIES: u32 = 6;
 /// Who plays the game.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum LeaseState {
-    /// Nobody has claimed it since the learner started: the first worker that goes on with it holds it.
-    Unclaimed,
+    /// Nobody has claimed it since the learner started: the worker that had it before may go on, until another gets it.
+    Unclaimed { worker_id: Option<String> },
     /// A worker, until its lease runs out. Renewing it moves `until` no further than `idle_until`; a ply moves both.
     Held { worker_id: String, until: Instant, idle_until: Instant },
     /// Nobody, since the lease of this worker ran out: it may go on as long as nobody else has taken the game.

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
 use shared::encoding::Encoding;
-use shared::ids::{GameId, NetworkId};
+use shared::ids::{GameId, NetworkId, NetworkRef};
 
 use super::holders::Holders;
 use super::open_game::{Claim, LeaseState, OpenGame};
@@ -118,6 +118,15 @@ impl<E: Encoding> OpenGames<E> {
         self.gates.get(&candidate_id).into_iter().flatten().copied().collect()
     }
 
+    /// Returns the networks of all games of gates and yardsticks.
+    pub(super) fn networks_of_gates(&self) -> BTreeSet<NetworkId> {
+        let of_gates = self.games.values().filter(|game| game.game.kind == GameKind::Gate);
+        let networks = of_gates.flat_map(|game| [game.game.white_network, game.game.black_network]);
+        networks
+            .filter_map(|network| if let NetworkRef::Id(network_id) = network { Some(network_id) } else { None })
+            .collect()
+    }
+
     /// Returns up to `count` games of a pool, oldest first, that nobody holds or writes.
     pub(super) fn free_ids(&self, pool: GamePool, count: usize) -> Vec<GameId> {
         let is_written = |game_id: &&GameId| self.games.get(game_id).is_some_and(|game| !game.is_being_written());
@@ -167,7 +176,9 @@ impl<E: Encoding> OpenGames<E> {
     /// Returns how long a worker may hold a game without a ply; `None` if it does not hold it.
     fn idle_until(&self, game_id: GameId, worker_id: &str, now: Instant, terms: &LeaseTerms) -> Option<Instant> {
         match self.games.get(&game_id)?.lease() {
-            LeaseState::Unclaimed => Some(now + terms.idle),
+            LeaseState::Unclaimed { worker_id: holder } => {
+                (holder.as_deref() == Some(worker_id)).then(|| now + terms.idle)
+            }
             LeaseState::Held { worker_id: holder, idle_until, .. }
             | LeaseState::Expired { worker_id: holder, idle_until } => (holder == worker_id).then_some(*idle_until),
             LeaseState::Free => None,
@@ -189,7 +200,7 @@ impl<E: Encoding> OpenGames<E> {
                 self.deadlines.insert((*until, key.game_id));
                 self.holders_mut(key.kind).hold(worker_id);
             }
-            LeaseState::Unclaimed | LeaseState::Expired { .. } | LeaseState::Free => {
+            LeaseState::Unclaimed { .. } | LeaseState::Expired { .. } | LeaseState::Free => {
                 self.free.entry(key.pool).or_default().insert(key.game_id);
             }
         }
@@ -201,7 +212,7 @@ impl<E: Encoding> OpenGames<E> {
                 self.deadlines.remove(&(*until, key.game_id));
                 self.holders_mut(key.kind).let_go(worker_id);
             }
-            LeaseState::Unclaimed | LeaseState::Expired { .. } | LeaseState::Free => {
+            LeaseState::Unclaimed { .. } | LeaseState::Expired { .. } | LeaseState::Free => {
                 remove_from(&mut self.free, &key.pool, key.game_id);
             }
         }

@@ -61,6 +61,7 @@ impl<E: Encoding> GameRegistry<E> {
         openings: impl Iterator<Item = (u32, &'a Vec<String>)>,
         present: &HashSet<(u32, bool)>,
     ) -> Result<(), RegistryError> {
+        inner.last_network_id = inner.last_network_id.max(paired.network_id).max(paired.opponent_id);
         let mut games = Vec::new();
         for (pair_index, opening) in openings {
             for is_white in [true, false] {

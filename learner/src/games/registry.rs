@@ -19,7 +19,7 @@ use super::load::load_open_games;
 use super::open_game::OpenGame;
 use super::open_games::{LeaseTerms, OpenGames};
 use super::starts::StartPlan;
-use crate::store::{GameKind, Reader, Store, StoreError};
+use crate::store::{Change, GameKind, Reader, Store, StoreError, WorkerRow};
 
 /// Bounds on what workers may ask and hold.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -139,6 +139,8 @@ pub(super) struct Inner<E: Encoding> {
     pub planned_game_count: u64,
     /// 0 before the first game.
     last_game_id: u64,
+    /// The newest network that plies may name.
+    pub last_network_id: NetworkId,
     pub last_finish_number: u64,
     /// Finished games that are not yet counted, by rising finish number.
     pub deliveries: VecDeque<Delivery>,
@@ -195,6 +197,7 @@ impl<E: Encoding> GameRegistry<E> {
             self_play_allowed: limits.grants.games_first,
             planned_game_count: 0,
             last_game_id: reader.last_game_id()?.map_or(0, GameId::get),
+            last_network_id: reader.last_network_id()?.unwrap_or(NetworkId::FIRST),
             last_finish_number: progress.last_finish_number,
             deliveries: VecDeque::new(),
             progress,
@@ -226,6 +229,28 @@ impl<E: Encoding> GameRegistry<E> {
         }
         inner.self_play = plan;
         Ok(())
+    }
+
+    /// Stores a worker with its key, before it gets its first game.
+    ///
+    /// # Errors
+    /// [`RegistryError::Store`] if the database fails.
+    pub fn add_worker(&self, worker: WorkerRow) -> Result<(), RegistryError> {
+        Ok(self.store.write(vec![Change::AddWorker(worker)])?)
+    }
+
+    /// Returns the SHA-256 of the key under which a worker had games before; `None` if it had none.
+    ///
+    /// # Errors
+    /// [`RegistryError::Store`] if the database fails.
+    pub fn worker_key_sha256(&self, worker_id: &str) -> Result<Option<String>, RegistryError> {
+        Ok(self.lock().reader.worker_key_sha256(worker_id)?)
+    }
+
+    /// Returns the networks that games of gates and yardsticks are played with now.
+    #[must_use]
+    pub fn networks_in_play(&self) -> BTreeSet<NetworkId> {
+        self.lock().games.networks_of_gates()
     }
 
     /// Returns how far the games are.

@@ -6,8 +6,9 @@ use std::time::Instant;
 use runtime::exit::one_line;
 use shared::encoding::Encoding;
 use shared::game::Game;
-use shared::ids::GameId;
-use shared::record::{ReplayError, replay};
+use shared::ids::{GameId, NetworkId};
+use shared::record::{PlyRecord, PolicyTarget, ReplayError, replay};
+use shared::search::{RootSelection, SearchSettings};
 use shared::wire::ReportedPly;
 
 use super::lease::{check_worker_id, is_decided};
@@ -114,7 +115,7 @@ impl<E: Encoding> GameRegistry<E> {
         intake: &mut Intake<'_>,
         ply: &ReportedPly,
     ) -> Result<PlyStatus, RegistryError> {
-        let Inner { games, gates, progress, reader, .. } = inner;
+        let Inner { games, gates, progress, reader, last_network_id, .. } = inner;
         let counters = &mut progress.counters;
         if games.get(ply.game_id).is_none_or(|game| is_decided(gates, &game.game)) {
             // Stored already, before the game was closed?
@@ -137,7 +138,7 @@ impl<E: Encoding> GameRegistry<E> {
             counters.lease_lost_ply_count += 1;
             return Ok(PlyStatus::LeaseLost { reason: format!("the lease of game {} is lost", ply.game_id) });
         };
-        match self.play(game, ply) {
+        match self.play(game, ply, *last_network_id) {
             Ok(Fit::Stored) => counters.duplicate_ply_count += 1,
             Ok(Fit::Next) => {
                 counters.accepted_ply_count += 1;
@@ -160,9 +161,10 @@ impl<E: Encoding> GameRegistry<E> {
     }
 
     /// Plays a ply, unless it is there already.
-    fn play(&self, game: &mut OpenGame<E>, ply: &ReportedPly) -> Result<Fit, RefusedPly> {
+    fn play(&self, game: &mut OpenGame<E>, ply: &ReportedPly, last: NetworkId) -> Result<Fit, RefusedPly> {
         let fit = fit(game, ply)?;
         if let Fit::Next = fit {
+            check_search(&game.search, &ply.record, last)?;
             game.play(&self.encoding, ply.record.clone())?;
         }
         Ok(fit)
@@ -271,8 +273,32 @@ enum RefusedPly {
     Different { ply: u32, stored: String },
     #[error("ply {ply} comes before ply {next}")]
     Gap { ply: u32, next: usize },
+    #[error("simulation_count: {count} is more than the {max} that the search of this game makes")]
+    Simulations { count: u32, max: u32 },
+    #[error("policy_target: {visits} visits of {simulations} simulations")]
+    Visits { visits: u32, simulations: u32 },
+    #[error("network_id: there is no network {0}")]
+    NoNetwork(NetworkId),
     #[error(transparent)]
     Replay(#[from] ReplayError),
+}
+
+/// Checks that a search of these settings can have found what the ply says. A root keeps visits of the search before it,
+/// and has at most one more for each leaf that was on its way.
+fn check_search(search: &SearchSettings, record: &PlyRecord, last: NetworkId) -> Result<(), RefusedPly> {
+    let (count, max) = (record.simulation_count, search.simulation_count.saturating_add(search.leaves_per_game));
+    if count > max {
+        return Err(RefusedPly::Simulations { count, max });
+    }
+    let visits = record.policy_target.as_ref().map_or(0, PolicyTarget::weight_sum);
+    // By Gumbel the weights are shares.
+    if search.root == RootSelection::Puct && visits > count.max(1) {
+        return Err(RefusedPly::Visits { visits, simulations: count });
+    }
+    match record.network_id {
+        Some(network_id) if network_id > last => Err(RefusedPly::NoNetwork(network_id)),
+        _ => Ok(()),
+    }
 }
 
 /// Why a game that is over does not count.

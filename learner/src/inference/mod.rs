@@ -274,6 +274,8 @@ pub struct LeafSender {
 impl LeafSender {
     /// Hands in a batch; waits while its stream or the queue is full. A batch that is too large is answered with the
     /// reason. Returns false if the stream is closed or an inference thread has ended.
+    ///
+    /// [`Self::refuse`] is for what the caller itself does not want.
     pub async fn submit(&self, job: Job) -> bool {
         match self.handle.queue.0.push(&self.stream, job).await {
             Ok(()) => true,
@@ -283,5 +285,10 @@ impl LeafSender {
                 true
             }
         }
+    }
+
+    /// Answers a batch with the reason why it is not evaluated, and counts it.
+    pub fn refuse(&self, job: Job, reason: &dyn std::fmt::Display) {
+        self.handle.counters.refuse(job, reason);
     }
 }

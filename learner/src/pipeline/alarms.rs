@@ -1,10 +1,12 @@
 //! Warnings about what the games of an iteration were like, and about what was learned from them. Hive runs have died of
 //! draws without anyone noticing.
 
+use shared::gate::GateScore;
 use tracing::warn;
 
 use super::yardstick::YardstickReport;
 use crate::config::{AlarmConfig, YardstickConfig};
+use crate::games::GateReport;
 use crate::store::GameStatistics;
 use crate::trainer::PredictionPair;
 
@@ -45,6 +47,21 @@ pub(super) fn check_held_out(
                   raise self_play.games_per_iteration";
     warn!(iteration, alarm = "value_error", rise = format!("{rise:.3}"), limit, advice, "alarm");
     1
+}
+
+/// Fewest games of a gate whose score without a draw or a loss is worth a warning.
+const SWEEP_GAMES_MIN: u32 = 10;
+
+/// Warns if the candidate won all games of its gate: beyond the first generations a step is smaller, and whoever may
+/// play gates may have made them up. Returns the number of warnings.
+pub(super) fn check_gate(iteration: u32, report: &GateReport) -> u32 {
+    let GateScore { wins, draws, losses } = report.score;
+    let is_sweep = wins >= SWEEP_GAMES_MIN && draws + losses == 0;
+    if is_sweep {
+        let advice = "rare beyond the first generations: look at the games, and at who played them (docs/security.md)";
+        warn!(iteration, alarm = "gate", games = wins, candidate = report.candidate_id.get(), advice, "alarm");
+    }
+    u32::from(is_sweep)
 }
 
 /// Warns if the best networks of enough promotions are weaker than the one that the run began from. Returns the number of

@@ -7,6 +7,7 @@
 mod alarms;
 mod cost_meter;
 mod events;
+mod gate;
 mod progress_log;
 mod progress_reporter;
 mod progress_snapshot;
@@ -20,15 +21,14 @@ use std::time::Duration;
 
 use samples::buffer::SharedReplay;
 use shared::encoding::Encoding;
-use shared::gate::Verdict;
-use shared::ids::NetworkId;
 use tokio_util::sync::CancellationToken;
 use tracing::{info, warn};
 
-use crate::best::{BestNetwork, CurrentBest};
+use crate::best::BestNetwork;
 use crate::config::{PipelineMode, PipelineSettings};
 use crate::durable::DurableStore;
-use crate::games::{GameRegistry, GatePlan, GateReport, RegistryError, SelfPlayPlan, StartPlan};
+use crate::files::RunFiles;
+use crate::games::{GameRegistry, RegistryError, SelfPlayPlan, StartPlan};
 use crate::store::{Change, GameStatistics, IterationRow, IterationState, MetricRow, StoreError};
 use crate::trainer::{TrainerError, TrainerHandle};
 
@@ -88,6 +88,8 @@ pub struct Pipeline<E: Encoding> {
     pub replay: Arc<SharedReplay>,
     /// The store.
     pub store: DurableStore,
+    /// Where networks lie.
+    pub files: RunFiles,
     /// The training thread.
     pub trainer: TrainerHandle,
     /// The best network, shared with inference and services.
@@ -118,6 +120,7 @@ impl<E: Encoding> Pipeline<E> {
 
     fn iterate(&mut self) -> Result<Ended, PipelineError> {
         let mut iteration = self.take_up()?;
+        self.serve_networks([]);
         let mut done_count = 0;
         loop {
             let Some(done) = self.advance(iteration)? else { return Ok(Ended::Stopped) };
@@ -232,71 +235,6 @@ impl<E: Encoding> Pipeline<E> {
         iteration.state = IterationState::Training;
         self.write(iteration, window_metrics(iteration.training_step_start, games))
             .map_err(PipelineError::StoreIteration)
-    }
-
-    /// Lets the candidate play the best network, and promotes or rejects it.
-    fn gate(&mut self, iteration: &mut IterationRow) -> Result<bool, PipelineError> {
-        let candidate_id = iteration.candidate_id.ok_or(PipelineError::NoCandidate(iteration.number))?;
-        if !self.begin_gate(iteration, candidate_id)? {
-            return Ok(false);
-        }
-        loop {
-            let finished_count = self.registry.progress().finished_gate_count;
-            let report = self.registry.gate_report(candidate_id)?;
-            if let Some(verdict) = report.verdict {
-                self.decide(iteration, &report, verdict)?;
-                return Ok(true);
-            }
-            self.keep_cost(iteration)?;
-            self.reporter.report(iteration.number, PhaseProgress::Gate(report));
-            if let Wake::Stop = self.events.games(|progress| progress.finished_gate_count > finished_count) {
-                return Ok(false);
-            }
-        }
-    }
-
-    /// Begins the gate, again and again while the disk refuses its games. Returns false if the stop came first.
-    fn begin_gate(&mut self, iteration: &IterationRow, candidate_id: NetworkId) -> Result<bool, PipelineError> {
-        let plan = GatePlan {
-            candidate_id,
-            best_id: self.best.get().network_id,
-            iteration: iteration.number,
-            settings: self.settings.gate.settings(),
-            opening_plies: self.settings.gate.opening_plies,
-            search: self.settings.gate.search.clone(),
-        };
-        loop {
-            match self.registry.begin_gate(&plan) {
-                Ok(_) => return Ok(true),
-                Err(error) if error.is_retryable() => warn!(%error, "waiting to begin the gate"),
-                Err(error) => return Err(error.into()),
-            }
-            if self.events.is_stopped_at_tick() {
-                return Ok(false);
-            }
-        }
-    }
-
-    fn decide(
-        &mut self,
-        iteration: &mut IterationRow,
-        report: &GateReport,
-        verdict: Verdict,
-    ) -> Result<(), PipelineError> {
-        let network_id = report.candidate_id;
-        let (change, state) = match verdict {
-            Verdict::Promoted => (Change::Promote { network_id }, IterationState::Promoted),
-            Verdict::Rejected => (Change::Reject { network_id }, IterationState::Rejected),
-        };
-        iteration.state = state;
-        self.write(iteration, vec![change])?;
-        self.registry.close_gate(network_id);
-        if let Some(best) = self.store.store().reader()?.best_network()? {
-            let generation = best.generation.unwrap_or_default();
-            self.best.set(CurrentBest { network_id: best.network.network_id, generation });
-        }
-        self.reporter.report_verdict(iteration, report, verdict, self.best.get());
-        self.add_yardstick_games(iteration.number)
     }
 }
 

@@ -161,6 +161,7 @@ impl<E: Encoding> ProgressReporter<E> {
             iteration = iteration.number,
             network_id = report.candidate_id.get(),
             generation = best.generation.get(),
+            decided_after = format!("{} of {}", score.game_count(), report.settings.game_count),
             score = format!("{:.3}", score.score()),
             wins = score.wins,
             draws = score.draws,

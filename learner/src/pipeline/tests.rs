@@ -17,13 +17,17 @@ use tokio::runtime::Runtime;
 use tokio_util::sync::CancellationToken;
 
 use super::*;
+use crate::best::CurrentBest;
 use crate::config::{LearnerConfig, LearnerSettings};
+use crate::files::sha256_hex;
 use crate::games::{Lease, RegistryLimits, StartPlan};
 use crate::inference::InferenceCounters;
 use crate::services::RunStatus;
 use crate::store::{GameKind, NewNetwork, RunRow, Store};
 use crate::trainer::Candidate;
 
+/// What the trainer writes.
+const CANDIDATE: &[u8] = b"candidate";
 /// Longer than any test runs.
 const NEVER: Duration = Duration::from_secs(60 * 60);
 /// After which a test has failed.
@@ -47,6 +51,8 @@ impl Running {
     /// Starts with an iteration that is under way already.
     fn start_with(run_dir: &Path, settings: &LearnerSettings, under_way: Option<IterationRow>) -> Self {
         let (stop, tokio) = (CancellationToken::new(), Runtime::new().expect("tokio starts"));
+        let files = RunFiles::new(run_dir);
+        files.create().expect("a folder");
         let store = Arc::new(Store::open(run_dir, &run_row()).expect("the store opens"));
         let first = NetworkId::FIRST;
         if store.reader().expect("a reader").best_network().expect("readable").is_none() {
@@ -74,9 +80,11 @@ impl Running {
             starts: StartPlan::default(),
             replay,
             store: DurableStore::new(Arc::clone(&store), stop.clone()),
-            trainer: TrainerHandle::fake(|job| {
-                let held_out = Box::default();
-                Ok(Candidate { sha256: "c".into(), training_step: job.step_end, held_out })
+            files: files.clone(),
+            trainer: TrainerHandle::fake(move |job| {
+                std::fs::write(files.network(job.candidate_id), CANDIDATE).expect("written");
+                let (sha256, held_out) = (sha256_hex(CANDIDATE), Box::default());
+                Ok(Candidate { sha256, training_step: job.step_end, held_out })
             })
             .expect("a thread"),
             best: Arc::new(BestNetwork::new(CurrentBest { network_id: first, generation: Generation::default() })),
@@ -258,4 +266,76 @@ fn a_restart_neither_loses_nor_doubles_what_an_iteration_cost() {
     let expected = evaluation * (127.0 + 3.0 * samples as f64);
     assert!((cost.flop / expected - 1.0).abs() < 1e-12, "{} is not {expected}", cost.flop);
     assert_eq!(running.store.reader().expect("a reader").run_cost().expect("readable"), Some(cost));
+}
+
+/// Stores networks 1, the best, and 2, a candidate with this SHA-256 and no file.
+fn store_candidate(run_dir: &Path, sha256: &str) {
+    let store = Store::open(run_dir, &run_row()).expect("the store opens");
+    let network = |number: u32, sha256: &str| {
+        let network_id = NetworkId::new(number).expect("from 1");
+        let (file, sha256) = (RunFiles::network_path(network_id), sha256.to_owned());
+        Change::AddNetwork(NewNetwork { network_id, file, sha256, training_step: 0 })
+    };
+    let changes = vec![network(1, "s"), Change::Promote { network_id: NetworkId::FIRST }, network(2, sha256)];
+    store.write(changes).expect("stored");
+}
+
+/// Returns an iteration at the gate of network 2.
+fn at_gate() -> IterationRow {
+    IterationRow {
+        state: IterationState::Gate,
+        window_finish_number: Some(0),
+        training_step_end: Some(5),
+        candidate_id: NetworkId::new(2),
+        ..IterationRow::new(1, 0)
+    }
+}
+
+#[test]
+fn a_candidate_whose_file_is_damaged_is_made_again() {
+    let run_dir = tempfile::tempdir().expect("a directory");
+    store_candidate(run_dir.path(), &sha256_hex(CANDIDATE));
+    let running = Running::start_with(run_dir.path(), &settings(), Some(at_gate()));
+    for kind in [GameKind::Gate, GameKind::Gate] {
+        running.play(kind);
+    }
+    assert_eq!(running.wait(), Ended::IterationsDone);
+    let file = RunFiles::new(run_dir.path()).network(NetworkId::new(2).expect("from 1"));
+    assert_eq!(std::fs::read(file).expect("it is there"), CANDIDATE);
+}
+
+#[test]
+fn a_candidate_that_cannot_be_made_again_is_rejected() {
+    let run_dir = tempfile::tempdir().expect("a directory");
+    store_candidate(run_dir.path(), "another network");
+    let running = Running::start_with(run_dir.path(), &settings(), Some(at_gate()));
+    assert_eq!(running.wait(), Ended::IterationsDone, "without a game");
+    let reader = running.store.reader().expect("a reader");
+    let last = reader.last_iteration().expect("readable").expect("there");
+    assert_eq!(last.state, IterationState::Rejected);
+    let candidate = reader.network(NetworkId::new(2).expect("from 1")).expect("readable").expect("there");
+    assert_eq!(candidate.state, crate::store::NetworkState::Rejected);
+}
+
+#[test]
+fn self_play_waits_for_a_gate_that_nobody_plays() {
+    let run_dir = tempfile::tempdir().expect("a directory");
+    store_candidate(run_dir.path(), &sha256_hex(CANDIDATE));
+    let mut config = LearnerConfig::clone(&settings());
+    (config.self_play.games_per_iteration, config.replay.position_count_max) = (100, 14);
+    let settings = LearnerSettings::try_from(config).expect("possible settings");
+    let running = Running::start_with(run_dir.path(), &settings, None);
+    running.play(GameKind::SelfPlay);
+    running.play(GameKind::SelfPlay);
+    running.stop.cancel();
+    assert_eq!(running.wait(), Ended::Stopped);
+    drop(running);
+
+    let running = Running::start_with(run_dir.path(), &settings, Some(at_gate()));
+    running.play(GameKind::Gate);
+    let lease = || running.registry.lease("w", GameKind::SelfPlay, 1, Instant::now()).expect("leases");
+    let answer = lease();
+    assert_eq!((answer.leases.len(), answer.waiting_for), (0, Some("self-play to begin")), "14 positions are waiting");
+    running.play(GameKind::Gate);
+    assert_eq!(running.wait(), Ended::IterationsDone);
 }

@@ -34,21 +34,19 @@ impl<E: Encoding> Pipeline<E> {
         iteration.training_step_start + self.settings.training.step_count(position_count)
     }
 
-    /// Trains the candidate.
-    pub(super) fn train(&mut self, iteration: &mut IterationRow) -> Result<bool, PipelineError> {
+    /// Returns the training that makes the candidate. A training that is resumed, or done already, is the same.
+    fn training_job(&self, iteration: &IterationRow, candidate_id: NetworkId) -> Result<TrainingJob, PipelineError> {
         let window_end = iteration.window_finish_number.ok_or(PipelineError::NoWindow(iteration.number))?;
         let step_start = iteration.training_step_start;
         // Older programs did not fix it.
         let step_end =
             iteration.training_step_end.unwrap_or_else(|| self.step_end(iteration, iteration.position_count));
         let window_position_count = self.window_position_count(window_end)?;
-        let last_network_id = self.store.store().reader()?.last_network_id()?;
-        let candidate_id = last_network_id.map_or(NetworkId::FIRST, NetworkId::next);
         // No gate is decided while a candidate is in training, so a resumed training sees the same generation.
         let CurrentBest { network_id: best_id, generation } = self.best.get();
-        let number = iteration.number;
-        self.trainer.train(TrainingJob {
-            iteration: number,
+        let iteration = iteration.number;
+        Ok(TrainingJob {
+            iteration,
             window_end,
             window_position_count,
             step_start,
@@ -56,7 +54,16 @@ impl<E: Encoding> Pipeline<E> {
             candidate_id,
             best_id,
             generation,
-        });
+        })
+    }
+
+    /// Trains the candidate.
+    pub(super) fn train(&mut self, iteration: &mut IterationRow) -> Result<bool, PipelineError> {
+        let last_network_id = self.store.store().reader()?.last_network_id()?;
+        let candidate_id = last_network_id.map_or(NetworkId::FIRST, NetworkId::next);
+        let job = self.training_job(iteration, candidate_id)?;
+        let TrainingJob { step_start, step_end, .. } = job;
+        self.trainer.train(job);
         loop {
             self.pause_self_play_if_full(iteration)?;
             self.keep_cost(iteration)?;
@@ -72,6 +79,26 @@ impl<E: Encoding> Pipeline<E> {
                 Wake::Event(TrainingEvent::Ended(None)) => return Err(PipelineError::TrainerEnded),
                 Wake::Event(TrainingEvent::GameFinished) | Wake::Tick => {}
                 Wake::Stop => return Ok(false),
+            }
+        }
+    }
+
+    /// Makes the file of a candidate again, from the checkpoint that its training ended with. Returns its SHA-256, or
+    /// `None` if the stop came first.
+    pub(super) fn remake_candidate(
+        &mut self,
+        iteration: &IterationRow,
+        candidate_id: NetworkId,
+    ) -> Result<Option<String>, PipelineError> {
+        self.trainer.train(self.training_job(iteration, candidate_id)?);
+        loop {
+            match self.events.training(&mut self.trainer) {
+                Wake::Event(TrainingEvent::Ended(Some(outcome))) => {
+                    return Ok(Some(outcome.map_err(PipelineError::Training)?.sha256));
+                }
+                Wake::Event(TrainingEvent::Ended(None)) => return Err(PipelineError::TrainerEnded),
+                Wake::Event(TrainingEvent::GameFinished) | Wake::Tick => {}
+                Wake::Stop => return Ok(None),
             }
         }
     }

@@ -73,6 +73,7 @@ impl<E: Encoding> Pipeline<E> {
                 opening_plies: self.settings.gate.opening_plies,
                 search: config.search(&self.settings.gate.search),
             };
+            self.best.add_in_play(opponent_id);
             match self.registry.add_yardstick_games(&plan) {
                 Ok(()) => {}
                 // They come with the next gate: nothing waits for them.

@@ -83,6 +83,9 @@ pub enum RunError {
     /// The run's best network is not one of the settings.
     #[error("best network: use another run directory, or the run's settings")]
     OtherBestNetwork(#[source] NetError),
+    /// Training could not go on.
+    #[error("training")]
+    NoCheckpoint(#[source] TrainerError),
     /// The replay buffer cannot be filled.
     #[error("rebuild the replay buffer")]
     Rebuild(#[source] StoreError),

@@ -26,7 +26,7 @@ use crate::games::{RegistryLimits, StartPlan};
 use crate::inference::{BatchSettings, InferenceBackend, InferenceHandle, LoadMeter, NetworkBackend};
 use crate::pipeline::{CostMeter, Ended, Pipeline, PipelineEvents, ProgressReporter, ProgressSources, TICK};
 use crate::replay::RunHumanGames;
-use crate::services::{InferenceService, RunStatus, ServiceLimits, Services, WorkersService, serve};
+use crate::services::{InferenceService, JoinedWorkers, RunStatus, ServiceLimits, Services, WorkersService, serve};
 use crate::trainer::{TrainerHandle, TrainerParts};
 
 use backing_up::{note_stop, start_backup};
@@ -50,7 +50,7 @@ pub fn run(
     run_with(settings, listener, tokio, stop, move |files, network| {
         let device = net::open_device(inference.device)?;
         if inference.threads > 0 {
-            net::set_threads(inference.threads);
+            net::set_threads(usable_threads(inference.threads));
         }
         Ok(NetworkBackend::new(files, network, device, inference.batch_sizes.clone(), inference.networks_max))
     })
@@ -88,7 +88,8 @@ where
     type Output = Result<(), RunError>;
 
     fn visit<E: Encoding>(self, encoding: E) -> Result<(), RunError> {
-        let token = self.settings.server.token_file.as_deref().map(Token::from_file).transpose()?;
+        let tokens = self.settings.server.token_files().map(|(_, role, file)| Ok((Token::from_file(file)?, role)));
+        let tokens = tokens.collect::<Result<Vec<_>, RunError>>()?;
         // Training starts only after the first games: a device that is missing is reported now.
         net::open_device(self.settings.training.device).map_err(RunError::TrainingDevice)?;
         let taken_up = take_up(&self.settings, &encoding, &self.stop)?;
@@ -105,7 +106,7 @@ where
         let pipeline = pipeline.map_err(|source| RunError::Thread { name: "pipeline", source })?;
         let stopped_at = note_stop(tokio, &self.stop);
         let deadline = self.settings.drain_deadline();
-        let served = self.tokio.block_on(serve(services, self.listener, token.as_ref(), self.stop.clone(), deadline));
+        let served = self.tokio.block_on(serve(services, self.listener, &tokens, self.stop.clone(), deadline));
         // A server that failed stops the pipeline too.
         self.stop.cancel();
         let ended = pipeline.join().map_err(|_| RunError::PipelineDied)?;
@@ -124,6 +125,15 @@ where
         log_best(&taken_up, &self.settings.game);
         Ok(())
     }
+}
+
+/// Returns the threads of one evaluation: with more than there are cores each waits for the others, and a stop for all.
+fn usable_threads(wanted: usize) -> usize {
+    let cores = std::thread::available_parallelism().map_or(wanted, std::num::NonZero::get);
+    if wanted > cores {
+        warn!(wanted, cores, "inference.threads: there are fewer cores, so fewer threads are used");
+    }
+    wanted.min(cores)
 }
 
 /// Names the network that the run leaves behind.
@@ -196,6 +206,7 @@ fn make_pipeline<E: Encoding>(
         starts: starts_of(&settings.self_play, &taken_up.human_games),
         replay: Arc::clone(&taken_up.replay),
         store: taken_up.store.clone(),
+        files: taken_up.files.clone(),
         trainer,
         best: Arc::clone(&taken_up.best),
         events: PipelineEvents::new(tokio.clone(), taken_up.registry.subscribe(), stop.clone(), TICK),
@@ -224,11 +235,19 @@ fn make_services<E: Encoding>(
 ) -> Services<E> {
     let in_flight_max = settings.server.batches_in_flight_max as usize;
     let (registry, best) = (Arc::clone(&taken_up.registry), Arc::clone(&taken_up.best));
+    let joined = Arc::<JoinedWorkers>::default();
     let load = LoadMeter::new(inference.counters(), Instant::now());
     Services {
-        workers: WorkersService::new(settings.join_terms(), registry, best, Arc::clone(&status), load),
-        inference: InferenceService::new(inference, in_flight_max, stop.clone()),
+        inference: InferenceService::new(
+            inference,
+            Arc::clone(&best),
+            Arc::clone(&joined),
+            in_flight_max,
+            stop.clone(),
+        ),
+        workers: WorkersService::new(settings.join_terms(), registry, best, Arc::clone(&status), joined, load),
         status,
+        problem: taken_up.store.store().problem().clone(),
         limits: ServiceLimits {
             connections: ConnectionLimits {
                 count_max: settings.server.connections_max as usize,

@@ -21,8 +21,8 @@ use crate::files::{RunFiles, check_sha256};
 use crate::games::{GameRegistry, GrantSettings, RegistryLimits, mix_seed};
 use crate::replay::{RunHumanGames, read_human_games, rebuild};
 use crate::start_network::{self, StartNetworkError, network_of};
-use crate::store::{DATABASE_FILE, Reader, RunRow, Store};
-use crate::trainer::first_network;
+use crate::store::{CheckpointRow, DATABASE_FILE, Reader, RunRow, Store};
+use crate::trainer::{TrainerError, first_network};
 
 /// What is on disk, taken up.
 pub(super) struct TakenUp<E: Encoding> {
@@ -57,6 +57,10 @@ pub(super) fn take_up<E: Encoding>(
     files.create().map_err(folder_error(&files, "create"))?;
     check_not_orphaned(&files)?;
     let store = Arc::new(Store::open(files.dir(), &run_row(config)?).map_err(RunError::OpenStore)?);
+    let unfinished = files.delete_unfinished().map_err(folder_error(&files, "clean up"))?;
+    if unfinished > 0 {
+        info!(files = unfinished, "deleted what was being written when the learner was killed");
+    }
     let durable = DurableStore::new(Arc::clone(&store), stop.clone());
     let reader = store.reader()?;
     let is_new = reader.best_network()?.is_none();
@@ -76,6 +80,7 @@ pub(super) fn take_up<E: Encoding>(
         };
         first_network(&files, first, source.as_ref(), &durable).map_err(RunError::FirstNetwork)?;
     }
+    check_checkpoints(&files, &reader)?;
     log_learning_rates(config, is_from_network);
     let best = Arc::new(take_up_best(&files, &reader, &network)?);
     let replay = Arc::new(fill_replay(config, encoding, &store, &reader)?);
@@ -121,6 +126,13 @@ fn check_not_orphaned(files: &RunFiles) -> Result<(), RunError> {
 fn folder_error(files: &RunFiles, action: &'static str) -> impl FnOnce(std::io::Error) -> RunError {
     let path = files.dir().to_owned();
     move |source| RunError::Folder { action, path, source }
+}
+
+/// Refuses a run that could not train: it would say so only once all games of the iteration are played.
+fn check_checkpoints(files: &RunFiles, reader: &Reader) -> Result<(), RunError> {
+    let is_whole = |row: &CheckpointRow| check_sha256(&files.dir().join(&row.file), &row.sha256).is_ok();
+    let none = || RunError::NoCheckpoint(TrainerError::NoCheckpoint { dir: files.dir().to_owned() });
+    if reader.checkpoints()?.iter().any(is_whole) { Ok(()) } else { Err(none()) }
 }
 
 fn take_up_best(files: &RunFiles, reader: &Reader, wanted: &NetworkSpec) -> Result<BestNetwork, RunError> {

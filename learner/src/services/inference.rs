@@ -1,18 +1,36 @@
 //! The evaluation stream: batches of leaves in, evaluations out.
 
-use shared::wire::LEARNER_STOPPING;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::Instant;
+
+use runtime::auth::Role;
+use runtime::worker_key::WORKER_ID_HEADER;
+use shared::ids::{NetworkId, NetworkRef};
+use shared::wire::{LEARNER_STOPPING, network_ref_from_wire};
 use tokio::sync::mpsc;
 use tokio_stream::wrappers::ReceiverStream;
 use tokio_stream::{Stream, StreamExt};
 use tokio_util::sync::CancellationToken;
+use tonic::metadata::MetadataMap;
 use tonic::{Request, Response, Status, Streaming};
 use tracing::debug;
 
+use super::joined::JoinedWorkers;
+use crate::best::BestNetwork;
 use crate::inference::{InferenceHandle, Job, LeafSender};
+
+/// Why a batch for another network is refused.
+const NOT_IN_PLAY: &str =
+    "the network is neither the best one nor one of a gate that this worker may play: leaves for it are not evaluated";
 
 /// Serves `alveare.v1.Inference`.
 pub struct InferenceService {
     inference: InferenceHandle,
+    /// Which networks may be asked.
+    best: Arc<BestNetwork>,
+    /// Who asks.
+    joined: Arc<JoinedWorkers>,
     /// Batches that one stream may have unanswered; more are not read before answers have left.
     batches_in_flight_max: usize,
     /// Ends the streams with a status that says so: workers come back when the learner does.
@@ -22,8 +40,23 @@ pub struct InferenceService {
 impl InferenceService {
     /// Makes the service.
     #[must_use]
-    pub const fn new(inference: InferenceHandle, batches_in_flight_max: usize, stop: CancellationToken) -> Self {
-        Self { inference, batches_in_flight_max, stop }
+    pub const fn new(
+        inference: InferenceHandle,
+        best: Arc<BestNetwork>,
+        joined: Arc<JoinedWorkers>,
+        batches_in_flight_max: usize,
+        stop: CancellationToken,
+    ) -> Self {
+        Self { inference, best, joined, batches_in_flight_max, stop }
+    }
+}
+
+impl InferenceService {
+    /// Returns the worker whose stream it is, if it says so: then it must show the worker's key.
+    fn worker_of(&self, metadata: &MetadataMap) -> Result<Option<String>, Status> {
+        let Some(name) = metadata.get(WORKER_ID_HEADER).and_then(|name| name.to_str().ok()) else { return Ok(None) };
+        self.joined.check(name, metadata, Instant::now())?;
+        Ok(Some(name.to_owned()))
     }
 }
 
@@ -35,9 +68,16 @@ impl proto::inference_server::Inference for InferenceService {
         &self,
         request: Request<Streaming<proto::LeafBatch>>,
     ) -> Result<Response<Self::EvaluateLeavesStream>, Status> {
+        let role = Role::of(request.extensions());
+        if role == Role::Reader {
+            return Err(Status::permission_denied("the token only lets one ask for the status"));
+        }
+        let worker_id = self.worker_of(request.metadata())?;
+        let (best, joined) = (Arc::clone(&self.best), Arc::clone(&self.joined));
+        let askable = Askable { best, joined, role, worker_id, asked: BTreeSet::new() };
         let (answers, receiver) = mpsc::channel(self.batches_in_flight_max);
         let stream = self.inference.open_stream();
-        let reading = read_batches(request.into_inner(), stream.sender(), answers);
+        let reading = read_batches(request.into_inner(), stream.sender(), askable, answers);
         tokio::spawn(self.stop.clone().run_until_cancelled_owned(reading));
         // The answers own the stream: once nobody reads them any more, what waits is dropped.
         let answers = answers_until_stop(receiver, self.stop.clone()).map(move |answer| {
@@ -61,16 +101,44 @@ fn answers_until_stop(
     answers.merge(at_stop).map_while(|answer| answer)
 }
 
+/// The networks that a stream may ask, and those that it has asked.
+struct Askable {
+    best: Arc<BestNetwork>,
+    joined: Arc<JoinedWorkers>,
+    role: Role,
+    /// Whose stream it is; `None` if it does not say.
+    worker_id: Option<String>,
+    asked: BTreeSet<NetworkId>,
+}
+
+impl Askable {
+    /// Returns whether a network may be asked, and notes that it is. Actors need the best network alone.
+    fn ask(&mut self, network: NetworkRef) -> bool {
+        if (self.role == Role::Actor && network != NetworkRef::Best) || !self.best.is_in_play(network) {
+            return false;
+        }
+        let (network_id, _) = self.best.resolve(network);
+        if let Some(worker_id) = self.worker_id.as_deref().filter(|_| self.asked.insert(network_id)) {
+            self.joined.note_asked(worker_id, network_id);
+        }
+        true
+    }
+}
+
 /// Hands batches in until the worker or the inference thread is gone. Reads one only once there is room for its answer.
 async fn read_batches(
     mut batches: Streaming<proto::LeafBatch>,
     leaves: LeafSender,
+    mut askable: Askable,
     answers: mpsc::Sender<proto::EvaluationBatch>,
 ) {
     while let Ok(answer) = answers.clone().reserve_owned().await {
         match batches.message().await {
             Ok(Some(batch)) => {
-                if !leaves.submit(Job { batch, answer }).await {
+                let (network, job) = (network_ref_from_wire(batch.network_id), Job { batch, answer });
+                if !askable.ask(network) {
+                    leaves.refuse(job, &NOT_IN_PLAY);
+                } else if !leaves.submit(job).await {
                     return;
                 }
             }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use proto::inference_server::InferenceServer;
 use proto::status_server::StatusServer;
 use proto::workers_server::WorkersServer;
-use runtime::auth::{ServerAuth, Token};
+use runtime::auth::{Role, ServerAuth, Token};
 use runtime::connections::{ConnectionLimits, incoming};
 use runtime::limits::{self, MESSAGE_BYTES_MAX};
 use shared::encoding::Encoding;
@@ -17,6 +17,7 @@ use tracing::{info, warn};
 
 use super::bounded_reports::{BoundedReports, REQUEST_BYTES_MAX};
 use super::{InferenceService, RunStatus, StatusService, WorkersService};
+use crate::store::StoreProblem;
 
 /// What is served.
 pub struct Services<E: Encoding> {
@@ -26,6 +27,8 @@ pub struct Services<E: Encoding> {
     pub inference: InferenceService,
     /// The state of the run.
     pub status: Arc<RunStatus>,
+    /// Why nothing can be stored at the moment.
+    pub problem: StoreProblem,
     /// What they take at most.
     pub limits: ServiceLimits,
 }
@@ -60,11 +63,11 @@ pub enum ServeError {
 pub async fn serve<E: Encoding>(
     services: Services<E>,
     listener: TcpListener,
-    token: Option<&Token>,
+    tokens: &[(Token, Role)],
     stop: CancellationToken,
     drain_deadline: Duration,
 ) -> Result<(), ServeError> {
-    let auth = ServerAuth::new(token);
+    let auth = ServerAuth::of_roles(tokens);
     let (health_reporter, health) = tonic_health::server::health_reporter();
     health_reporter.set_serving::<WorkersServer<WorkersService<E>>>().await;
     let reflection = tonic_reflection::server::Builder::configure()
@@ -78,10 +81,11 @@ pub async fn serve<E: Encoding>(
     let inference = InferenceServer::new(services.inference)
         .max_decoding_message_size(MESSAGE_BYTES_MAX)
         .max_encoding_message_size(MESSAGE_BYTES_MAX);
-    let status = StatusServer::new(StatusService { status: services.status, auth: auth.clone() });
+    let status =
+        StatusServer::new(StatusService { status: services.status, auth: auth.clone(), problem: services.problem });
     let server = limits::server()
         .add_service(health)
-        .add_service(reflection)
+        .add_service(InterceptedService::new(reflection, auth.clone()))
         .add_service(InterceptedService::new(workers, auth.clone()))
         .add_service(InterceptedService::new(inference, auth.clone()))
         .add_service(InterceptedService::new(status, auth))

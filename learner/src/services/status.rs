@@ -8,6 +8,7 @@ use runtime::auth::ServerAuth;
 use tonic::{Request, Response, Status};
 
 use crate::backup::Uploaded;
+use crate::store::StoreProblem;
 
 /// A worker that was silent for so long is no longer counted.
 const WORKER_SILENCE_MAX: Duration = Duration::from_secs(120);
@@ -72,13 +73,6 @@ impl RunStatus {
         }
     }
 
-    /// Returns what a worker is, if it has joined.
-    #[must_use]
-    pub fn worker_kind(&self, worker_id: &str, now: Instant) -> Option<proto::WorkerKind> {
-        self.see_again(worker_id, now);
-        lock(&self.workers).get(worker_id).map(|seen| seen.kind)
-    }
-
     /// Returns how many workers of a kind gave a sign of life lately.
     #[must_use]
     pub fn worker_count(&self, kind: proto::WorkerKind, now: Instant) -> u32 {
@@ -107,6 +101,8 @@ pub struct StatusService {
     pub status: Arc<RunStatus>,
     /// Counts the calls that it refuses.
     pub auth: ServerAuth,
+    /// Why nothing can be stored: the run then waits for that alone, and cannot say so itself.
+    pub problem: StoreProblem,
 }
 
 #[tonic::async_trait]
@@ -117,6 +113,9 @@ impl proto::status_server::Status for StatusService {
     ) -> Result<Response<proto::GetStatusReply>, Status> {
         let mut reply = self.status.reply(Instant::now());
         reply.counters.insert("refused_call_count".to_owned(), self.auth.refused_count());
+        if let Some(problem) = self.problem.get() {
+            reply.waiting_for = format!("the disk: {problem}");
+        }
         Ok(Response::new(reply))
     }
 }
@@ -138,8 +137,7 @@ mod tests {
         }
         let later = start + Duration::from_secs(1);
         status.see_worker("late", proto::WorkerKind::Evaluator, later);
-        assert_eq!(status.worker_kind("late", later), Some(proto::WorkerKind::Evaluator));
-        assert_eq!(status.worker_kind("w0", later), None);
+        assert_eq!(status.worker_count(proto::WorkerKind::Evaluator, later), 1);
         assert_eq!(status.worker_count(proto::WorkerKind::Actor, later), WORKER_COUNT_MAX as u32 - 1);
     }
 }

@@ -4,19 +4,24 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use proto::ply_status::Code;
+use runtime::auth::Role;
 use runtime::summed_log::SummedLog;
 use shared::encoding::Encoding;
 use shared::ids::GameId;
-use shared::wire::{game_spec_to_proto, network_ref_to_wire, ply_from_proto, search_settings_to_proto};
+use shared::wire::{
+    ReportedPly, WireError, game_spec_to_proto, network_ref_to_wire, ply_from_proto, search_settings_to_proto,
+};
+use tonic::metadata::MetadataMap;
 use tonic::{Request, Response, Status};
 use tracing::{info, warn};
 
+use super::joined::{JoinedWorkers, KnownWorker, shown_key_sha256};
 use super::status::RunStatus;
 use crate::best::BestNetwork;
 use crate::config::JoinTerms;
 use crate::games::{GameRegistry, Lease, PlyStatus, RegistryError, check_worker_id};
 use crate::inference::LoadMeter;
-use crate::store::GameKind;
+use crate::store::{GameKind, WorkerRow};
 
 /// When a worker that got no game should ask again, in milliseconds.
 const RETRY_AFTER_MS: u32 = 1000;
@@ -31,6 +36,7 @@ pub struct WorkersService<E: Encoding> {
     registry: Arc<GameRegistry<E>>,
     best: Arc<BestNetwork>,
     status: Arc<RunStatus>,
+    joined: Arc<JoinedWorkers>,
     load: LoadMeter,
     unreadable: SummedLog<String>,
 }
@@ -43,16 +49,21 @@ impl<E: Encoding> WorkersService<E> {
         registry: Arc<GameRegistry<E>>,
         best: Arc<BestNetwork>,
         status: Arc<RunStatus>,
+        joined: Arc<JoinedWorkers>,
         load: LoadMeter,
     ) -> Self {
-        Self { terms, registry, best, status, load, unreadable: SummedLog::default() }
+        Self { terms, registry, best, status, joined, load, unreadable: SummedLog::default() }
     }
 
-    /// Returns what a worker plays; a name that has not joined this learner since it started may neither play nor renew.
-    fn check_joined(&self, worker_id: &str) -> Result<GameKind, Status> {
+    /// Returns the worker that calls; a name that has not joined this learner since it started, or is another's, may
+    /// neither play nor renew.
+    fn check_joined(&self, worker_id: &str, caller: &Caller) -> Result<KnownWorker, Status> {
         check_worker_id(worker_id).map_err(|error| status_of(&error))?;
-        let kind = self.status.worker_kind(worker_id, Instant::now()).and_then(game_kind_of);
-        kind.ok_or_else(|| Status::failed_precondition("join first: this learner does not know the worker"))
+        let now = Instant::now();
+        let worker = self.joined.check(worker_id, &caller.metadata, now)?;
+        check_role(caller.role, worker.row.kind)?;
+        self.status.see_again(worker_id, now);
+        Ok(worker)
     }
 
     /// Runs what blocks where blocking is allowed.
@@ -66,16 +77,50 @@ impl<E: Encoding> WorkersService<E> {
     }
 }
 
+/// Why a ply does not reach its game.
+#[derive(Debug, thiserror::Error)]
+enum RefusedPly {
+    #[error(transparent)]
+    Wire(#[from] WireError),
+    #[error(
+        "network_id: no leaf of this network was evaluated for the worker, so its search cannot have found the move"
+    )]
+    NotAsked,
+}
+
+/// Refuses plies of gates by workers that never asked the network that they are said to be of.
+fn check_asked(worker: &KnownWorker, reported: ReportedPly) -> Result<ReportedPly, RefusedPly> {
+    let is_gate = worker.row.kind == GameKind::Gate;
+    if is_gate && !worker.has_asked(reported.record.network_id) { Err(RefusedPly::NotAsked) } else { Ok(reported) }
+}
+
+/// Who calls, beside what the message says.
+struct Caller {
+    metadata: MetadataMap,
+    role: Role,
+}
+
+impl Caller {
+    fn of<T>(request: Request<T>) -> (Self, T) {
+        let (metadata, extensions, message) = request.into_parts();
+        (Self { metadata, role: Role::of(&extensions) }, message)
+    }
+}
+
 #[tonic::async_trait]
 impl<E: Encoding> proto::workers_server::Workers for WorkersService<E> {
     async fn join(&self, request: Request<proto::JoinRequest>) -> Result<Response<proto::JoinReply>, Status> {
-        let request = request.into_inner();
+        let (caller, request) = Caller::of(request);
         let kind = proto::WorkerKind::try_from(request.kind).unwrap_or_default();
         check_names(&request)?;
         check_versions(&request)?;
-        if game_kind_of(kind).is_none() {
-            return Err(Status::invalid_argument(format!("worker kind {} is not known here", request.kind)));
-        }
+        let unknown = || Status::invalid_argument(format!("worker kind {} is not known here", request.kind));
+        let game_kind = game_kind_of(kind).ok_or_else(unknown)?;
+        check_role(caller.role, game_kind)?;
+        let (worker_id, key_sha256) = (request.worker_id.clone(), shown_key_sha256(&caller.metadata)?);
+        let stored = self.blocking(move |registry| registry.worker_key_sha256(&worker_id)).await?;
+        let worker = WorkerRow { worker_id: request.worker_id.clone(), kind: game_kind, key_sha256 };
+        self.joined.join(worker, stored.as_deref(), Instant::now())?;
         info!(
             worker_id = request.worker_id,
             kind = kind.as_str_name(),
@@ -98,9 +143,13 @@ impl<E: Encoding> proto::workers_server::Workers for WorkersService<E> {
         &self,
         request: Request<proto::LeaseGamesRequest>,
     ) -> Result<Response<proto::LeaseGamesReply>, Status> {
-        let request = request.into_inner();
-        let kind = self.check_joined(&request.worker_id)?;
-        let now = Instant::now();
+        let (caller, request) = Caller::of(request);
+        let KnownWorker { row: worker, is_stored, .. } = self.check_joined(&request.worker_id, &caller)?;
+        let (kind, now) = (worker.kind, Instant::now());
+        if !is_stored {
+            self.blocking(move |registry| registry.add_worker(worker)).await?;
+            self.joined.note_stored(&request.worker_id);
+        }
         let load = self.load.look(now);
         let lease = move |registry: &GameRegistry<E>| {
             if let Some(load) = load {
@@ -121,11 +170,11 @@ impl<E: Encoding> proto::workers_server::Workers for WorkersService<E> {
         &self,
         request: Request<proto::ReportPliesRequest>,
     ) -> Result<Response<proto::ReportPliesReply>, Status> {
-        let request = request.into_inner();
-        self.check_joined(&request.worker_id)?;
+        let (caller, request) = Caller::of(request);
+        let worker = self.check_joined(&request.worker_id, &caller)?;
         let (mut readable, mut statuses) = (Vec::new(), Vec::with_capacity(request.plies.len()));
         for ply in &request.plies {
-            match ply_from_proto(ply) {
+            match ply_from_proto(ply).map_err(RefusedPly::from).and_then(|reported| check_asked(&worker, reported)) {
                 Ok(reported) => {
                     readable.push(reported);
                     statuses.push(None);
@@ -152,8 +201,8 @@ impl<E: Encoding> proto::workers_server::Workers for WorkersService<E> {
         &self,
         request: Request<proto::RenewLeasesRequest>,
     ) -> Result<Response<proto::RenewLeasesReply>, Status> {
-        let request = request.into_inner();
-        self.check_joined(&request.worker_id)?;
+        let (caller, request) = Caller::of(request);
+        self.check_joined(&request.worker_id, &caller)?;
         let game_ids: Vec<GameId> = request.game_ids.into_iter().map(GameId::new).collect();
         let lost = self.blocking(move |registry| registry.renew(&request.worker_id, &game_ids, Instant::now())).await?;
         let lost_game_ids = lost.into_iter().map(GameId::get).collect();
@@ -171,6 +220,16 @@ fn check_names(request: &proto::JoinRequest) -> Result<(), Status> {
         )));
     }
     Ok(())
+}
+
+/// Checks that the token of a call is one for those who play these games.
+fn check_role(role: Role, kind: GameKind) -> Result<(), Status> {
+    match (role, kind) {
+        (Role::Any, _) | (Role::Actor, GameKind::SelfPlay) | (Role::Evaluator, GameKind::Gate) => Ok(()),
+        (Role::Actor, _) => Err(Status::permission_denied("the token is one of actors: evaluators have another")),
+        (Role::Evaluator, _) => Err(Status::permission_denied("the token is one of evaluators: actors have another")),
+        (Role::Reader, _) => Err(Status::permission_denied("the token only lets one ask for the status")),
+    }
 }
 
 pub(super) fn check_versions(request: &proto::JoinRequest) -> Result<(), Status> {

@@ -6,10 +6,10 @@ use shared::record::{PlyRecord, PolicyTarget};
 
 use super::columns::Column;
 use super::rows::{FinishedGame, IterationRow, NewGame, NewNetwork, outcome_word};
-use super::{Change, StoreError};
+use super::{Change, StoreError, workers};
 
 /// The time of the statement, RFC 3339 in UTC.
-const NOW: &str = "strftime('%Y-%m-%dT%H:%M:%fZ', 'now')";
+pub(super) const NOW: &str = "strftime('%Y-%m-%dT%H:%M:%fZ', 'now')";
 
 /// Makes one change.
 pub(super) fn apply(connection: &Connection, change: &Change) -> Result<(), StoreError> {
@@ -18,6 +18,10 @@ pub(super) fn apply(connection: &Connection, change: &Change) -> Result<(), Stor
         Change::AddPly { game_id, ply, record } => add_ply(connection, *game_id, *ply, record),
         Change::FinishGame(game) => finish_game(connection, game),
         Change::QuarantineGame { game_id, reason } => quarantine_game(connection, *game_id, reason),
+        Change::AddWorker(worker) => workers::add_worker(connection, worker),
+        Change::LeaseGame { game_id, worker_id, ply } => workers::lease_game(connection, *game_id, worker_id, *ply),
+        Change::SetAside { worker_id } => workers::set_aside(connection, worker_id),
+        Change::PutBack { worker_id } => workers::put_back(connection, worker_id),
         Change::AddNetwork(network) => add_network(connection, network),
         Change::SetStartNetwork { file } => execute(connection, "UPDATE runs SET start_network = ?1", [file]).map(drop),
         Change::Promote { network_id } => promote(connection, *network_id),
@@ -156,7 +160,7 @@ fn put_iteration(connection: &Connection, row: &IterationRow) -> Result<(), Stor
 }
 
 /// Runs a statement that is prepared once, and returns the number of rows it changed.
-fn execute(connection: &Connection, sql: &str, values: impl rusqlite::Params) -> Result<usize, StoreError> {
+pub(super) fn execute(connection: &Connection, sql: &str, values: impl rusqlite::Params) -> Result<usize, StoreError> {
     Ok(connection.prepare_cached(sql)?.execute(values)?)
 }
 

@@ -61,6 +61,13 @@ pub enum StoreError {
         /// What the system reported.
         cause: Arc<std::io::Error>,
     },
+    /// A file of the database is not at its path any more: what would be written is lost with the process. Trying again
+    /// helps once it is back.
+    #[error("{} was deleted or replaced while it is in use, so nothing is acknowledged: put it back, or end the learner", path.display())]
+    FileGone {
+        /// The file.
+        path: PathBuf,
+    },
     /// The writer has ended, since the store was dropped.
     #[error("the store is closed")]
     Closed,
@@ -70,7 +77,7 @@ impl StoreError {
     /// Returns whether the same call may succeed later.
     #[must_use]
     pub fn is_retryable(&self) -> bool {
-        matches!(self, Self::Database(_) | Self::Io { .. })
+        matches!(self, Self::Database(_) | Self::Io { .. } | Self::FileGone { .. })
     }
 
     /// Makes the error of a file operation.

@@ -8,16 +8,22 @@ mod columns;
 mod copy;
 mod cost;
 mod error;
+mod integrity;
+mod log_bound;
+mod open_files;
+mod problem;
 mod read;
 mod rows;
 mod schema;
 mod starts;
+mod workers;
 mod writer;
 mod yardstick;
 
 use std::path::{Path, PathBuf};
 
 pub use error::StoreError;
+pub use problem::StoreProblem;
 pub use read::{FinishedSpan, GameStatistics, Reader};
 pub use rows::{
     Change, CheckpointRow, FinishedGame, GameKind, GameState, IterationCost, IterationRow, IterationState, MetricRow,
@@ -25,10 +31,12 @@ pub use rows::{
 };
 pub use schema::SCHEMA_VERSION;
 pub use starts::EarlierGame;
+pub use workers::{SetAside, WorkerRow};
 pub use writer::Ack;
 pub use yardstick::YardstickScore;
 
-use writer::Writer;
+use open_files::OpenFiles;
+use writer::{Writer, WriterParts};
 
 use crate::lock::FolderLock;
 
@@ -41,11 +49,14 @@ pub(crate) const LOCK_FILE: &str = "alveare.lock";
 /// The open store of one run directory. Dropping it commits what is queued and lets the directory go.
 #[derive(Debug)]
 pub struct Store {
-    // Field order is drop order: the writer ends before the lock is let go.
+    // Field order is drop order: the writer ends before the locks are let go.
     writer: Writer,
     database: PathBuf,
+    problem: StoreProblem,
     run: RunRow,
     _lock: FolderLock,
+    // The lock file can be deleted by hand. Not to be closed while SQLite is at work: its own locks would go too.
+    _database_lock: FolderLock,
 }
 
 impl Store {
@@ -60,13 +71,23 @@ impl Store {
     /// [`StoreError::Database`] if the disk fails.
     pub fn open(run_dir: &Path, run: &RunRow) -> Result<Self, StoreError> {
         std::fs::create_dir_all(run_dir).map_err(|source| StoreError::io(run_dir, source))?;
-        let lock_file = run_dir.join(LOCK_FILE);
-        let lock = FolderLock::take(&lock_file).map_err(|source| StoreError::io(&lock_file, source))?;
-        let lock = lock.ok_or_else(|| StoreError::Locked { path: run_dir.to_owned() })?;
-        let database = run_dir.join(DATABASE_FILE);
+        let lock_of = |file: &Path| {
+            let lock = FolderLock::take(file).map_err(|source| StoreError::io(file, source))?;
+            lock.ok_or_else(|| StoreError::Locked { path: run_dir.to_owned() })
+        };
+        let (lock, database) = (lock_of(&run_dir.join(LOCK_FILE))?, run_dir.join(DATABASE_FILE));
+        let database_lock = lock_of(&database)?;
         let connection = schema::open_for_writing(&database)?;
         let run = schema::describe_run(&connection, run)?;
-        Ok(Self { writer: Writer::start(connection)?, database, run, _lock: lock })
+        let (problem, files) = (StoreProblem::default(), OpenFiles::of(&database)?);
+        let writer = Writer::start(WriterParts { connection, files, problem: problem.clone() })?;
+        Ok(Self { writer, database, problem, run, _lock: lock, _database_lock: database_lock })
+    }
+
+    /// Returns why nothing can be stored at the moment, as it changes.
+    #[must_use]
+    pub const fn problem(&self) -> &StoreProblem {
+        &self.problem
     }
 
     /// Returns the stored description of the run.

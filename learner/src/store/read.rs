@@ -206,12 +206,16 @@ impl Reader {
         Ok(last.map(|Column(game_id)| game_id))
     }
 
-    /// Returns the highest finish number in use, 0 if there is none.
+    /// Returns the highest finish number in use, or of a game that may come back ([`super::Change::PutBack`]), 0 if there
+    /// is none.
     ///
     /// # Errors
     /// [`StoreError::Database`] if the database fails.
     pub fn last_finish_number(&self) -> Result<u64, StoreError> {
-        self.number("SELECT coalesce(max(finish_number), 0) FROM games")
+        self.number(
+            "SELECT max(coalesce((SELECT max(finish_number) FROM games), 0),
+                        coalesce((SELECT max(finish_number) FROM set_aside), 0))",
+        )
     }
 
     /// Returns the number of finished self-play games.

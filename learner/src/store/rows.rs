@@ -5,6 +5,7 @@ use shared::game::{Outcome, Side};
 use shared::ids::{GameId, Generation, NetworkId, NetworkRef};
 use shared::record::{GameRecord, PlyRecord};
 
+use super::WorkerRow;
 use super::columns::UnknownValue;
 
 /// The run: what is played, and by which config.
@@ -332,6 +333,27 @@ pub enum Change {
         game_id: GameId,
         /// Why.
         reason: String,
+    },
+    /// A worker is about to get its first game.
+    AddWorker(WorkerRow),
+    /// A worker has a game from a ply on.
+    LeaseGame {
+        /// The game.
+        game_id: GameId,
+        /// The worker's name.
+        worker_id: String,
+        /// Plies before it.
+        ply: u32,
+    },
+    /// All games that a worker had are taken out of the run.
+    SetAside {
+        /// The worker's name.
+        worker_id: String,
+    },
+    /// The games of a worker that were taken out come back.
+    PutBack {
+        /// The worker's name.
+        worker_id: String,
     },
     /// A candidate joins.
     AddNetwork(NewNetwork),

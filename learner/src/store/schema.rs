@@ -8,7 +8,7 @@ use rusqlite::{Connection, OptionalExtension, TransactionBehavior, named_params}
 use super::{RunRow, StoreError};
 
 /// Version of the tables this program reads and writes.
-pub const SCHEMA_VERSION: u32 = 5;
+pub const SCHEMA_VERSION: u32 = 6;
 
 /// Games that begin from other positions than the initial one.
 const FROM_1_TO_2: &str = "ALTER TABLE games ADD COLUMN start_position TEXT;";
@@ -21,9 +21,11 @@ const FROM_3_TO_4: &str = "
     ALTER TABLE iterations ADD COLUMN flop REAL;";
 /// Games that measure the best network against earlier ones.
 const FROM_4_TO_5: &str = "ALTER TABLE games ADD COLUMN opponent_id INTEGER;";
+/// Who played which game; of games before, it is not known.
+const FROM_5_TO_6: &str = include_str!("workers.sql");
 
 /// How long a statement waits for a lock that someone's `sqlite3` holds.
-const BUSY_WAIT: Duration = Duration::from_secs(10);
+pub(super) const BUSY_WAIT: Duration = Duration::from_secs(10);
 
 /// Opens or makes the database, with every commit synced to disk.
 pub(super) fn open_for_writing(database: &Path) -> Result<Connection, StoreError> {
@@ -37,11 +39,12 @@ pub(super) fn open_for_writing(database: &Path) -> Result<Connection, StoreError
     connection.pragma_update(None, "synchronous", "FULL")?;
     connection.pragma_update(None, "foreign_keys", "ON")?;
     let changes: &[&str] = match found {
-        0 => &[include_str!("schema.sql")],
-        1 => &[FROM_1_TO_2, FROM_2_TO_3, FROM_3_TO_4, FROM_4_TO_5],
-        2 => &[FROM_2_TO_3, FROM_3_TO_4, FROM_4_TO_5],
-        3 => &[FROM_3_TO_4, FROM_4_TO_5],
-        4 => &[FROM_4_TO_5],
+        0 => &[include_str!("schema.sql"), FROM_5_TO_6],
+        1 => &[FROM_1_TO_2, FROM_2_TO_3, FROM_3_TO_4, FROM_4_TO_5, FROM_5_TO_6],
+        2 => &[FROM_2_TO_3, FROM_3_TO_4, FROM_4_TO_5, FROM_5_TO_6],
+        3 => &[FROM_3_TO_4, FROM_4_TO_5, FROM_5_TO_6],
+        4 => &[FROM_4_TO_5, FROM_5_TO_6],
+        5 => &[FROM_5_TO_6],
         _ => &[],
     };
     if !changes.is_empty() {
@@ -116,7 +119,7 @@ pub(super) fn cost_columns(connection: &Connection) -> Result<&'static str, Stor
     Ok(if is_counted { "evaluation_count, training_sample_count, flop" } else { "NULL, NULL, NULL" })
 }
 
-fn user_version(connection: &Connection) -> Result<u32, StoreError> {
+pub(super) fn user_version(connection: &Connection) -> Result<u32, StoreError> {
     Ok(connection.pragma_query_value(None, "user_version", |row| row.get(0))?)
 }
 

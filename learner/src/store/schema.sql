@@ -1,4 +1,4 @@
--- Schema 5 of a run's store. What each column means: docs/store.md.
+-- Schema 6 of a run's store. What each column means: docs/store.md. Tables about workers: workers.sql.
 CREATE TABLE runs (
     run_id TEXT PRIMARY KEY,
     created_at TEXT NOT NULL,

@@ -4,11 +4,14 @@
 
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::JoinHandle;
+use std::time::Instant;
 
 use rusqlite::Connection;
 
 use super::apply::apply;
-use super::{Change, StoreError};
+use super::log_bound::LogBound;
+use super::open_files::OpenFiles;
+use super::{Change, StoreError, StoreProblem};
 
 /// Submissions that wait in the queue; when it is full, submitting waits.
 const QUEUE_MAX: usize = 1024;
@@ -24,6 +27,14 @@ enum Request {
 struct Submission {
     request: Request,
     answer: SyncSender<Result<(), StoreError>>,
+}
+
+/// What the thread needs.
+pub(super) struct WriterParts {
+    pub(super) connection: Connection,
+    pub(super) files: OpenFiles,
+    /// Where it says why nothing can be stored.
+    pub(super) problem: StoreProblem,
 }
 
 /// The answer that comes once a submission is on disk, or has failed.
@@ -52,12 +63,12 @@ pub(super) struct Writer {
 
 impl Writer {
     /// Starts the thread.
-    pub(super) fn start(connection: Connection) -> Result<Self, StoreError> {
-        connection.set_prepared_statement_cache_capacity(32);
+    pub(super) fn start(parts: WriterParts) -> Result<Self, StoreError> {
+        parts.connection.set_prepared_statement_cache_capacity(32);
         let (queue, submissions) = sync_channel(QUEUE_MAX);
         let thread = std::thread::Builder::new()
             .name("store-writer".into())
-            .spawn(move || run(&connection, &submissions))
+            .spawn(move || run(&parts, &submissions))
             .map_err(|source| StoreError::io("store-writer", source))?;
         Ok(Self { queue: Some(queue), thread: Some(thread) })
     }
@@ -88,19 +99,41 @@ impl Drop for Writer {
     }
 }
 
-fn run(connection: &Connection, submissions: &Receiver<Submission>) {
+fn run(parts: &WriterParts, submissions: &Receiver<Submission>) {
+    let mut log_bound = LogBound::default();
+    // Once something was committed into a file that was gone, memory and file disagree: nothing more is acknowledged.
+    let mut lost: Option<StoreError> = None;
     while let Ok(first) = submissions.recv() {
         let group: Vec<Submission> = std::iter::once(first).chain(submissions.try_iter().take(GROUP_MAX - 1)).collect();
-        let results = commit(connection, &group);
+        let results = lost
+            .clone()
+            .map_or_else(|| commit(parts, &group), |error| group.iter().map(|_| Err(error.clone())).collect());
+        let retryable = results.iter().find_map(|result| result.as_ref().err().filter(|error| error.is_retryable()));
+        if parts.problem.note(retryable)
+            && let Some(error @ StoreError::FileGone { .. }) = retryable
+        {
+            tracing::error!(%error, "the store is gone");
+        }
+        if retryable.is_none()
+            && let Err(error) = parts.files.check()
+        {
+            lost = Some(error.clone());
+            parts.problem.note(Some(&error));
+            group.iter().for_each(|submission| drop(submission.answer.send(Err(error.clone()))));
+            continue;
+        }
         for (submission, result) in group.into_iter().zip(results) {
             // A caller that has gone does not need the answer.
             let _ = submission.answer.send(result);
         }
+        log_bound.keep(&parts.connection, &parts.files, Instant::now());
     }
+    log_bound.truncate(&parts.connection);
 }
 
 /// Makes all changes of the group in one transaction; returns one result a submission.
-fn commit(connection: &Connection, group: &[Submission]) -> Vec<Result<(), StoreError>> {
+fn commit(parts: &WriterParts, group: &[Submission]) -> Vec<Result<(), StoreError>> {
+    let connection = &parts.connection;
     let all_failed = |error: StoreError| {
         if !connection.is_autocommit() {
             let _ = connection.execute_batch("ROLLBACK");
@@ -120,10 +153,8 @@ fn commit(connection: &Connection, group: &[Submission]) -> Vec<Result<(), Store
             result => results.push(result),
         }
     }
-    match connection.execute_batch("COMMIT") {
-        Ok(()) => results,
-        Err(error) => all_failed(error.into()),
-    }
+    let committed = parts.files.check().and_then(|()| Ok(connection.execute_batch("COMMIT")?));
+    committed.map_or_else(all_failed, |()| results)
 }
 
 /// Makes the changes of one submission, all or none.

@@ -37,9 +37,7 @@ pub enum TrainerError {
     #[error("measure on held-out games")]
     HeldOut(#[from] SupervisedError),
     /// The loss became infinite or not a number again and again.
-    #[error(
-        "iteration {iteration}: {error}; {rollback_count} roll-backs did not help: lower training.learning_rate_max"
-    )]
+    #[error("iteration {iteration}: {error}; {rollback_count} roll-backs did not help: lower {key}")]
     Diverged {
         /// The iteration.
         iteration: u32,
@@ -47,5 +45,7 @@ pub enum TrainerError {
         error: NetError,
         /// How often training went back to its last checkpoint.
         rollback_count: u32,
+        /// The key of the learning rate.
+        key: &'static str,
     },
 }

@@ -85,7 +85,7 @@ impl<E: Encoding> TrainerThread<E> {
     /// Trains until the job's last step. Returns `None` if the stop came first.
     fn train(&mut self, job: TrainingJob, reports: &TrainerReports) -> Result<Option<Candidate>, TrainerError> {
         let window = self.parts.replay.fix_window(job.window_end, job.window_position_count);
-        if window.is_empty() {
+        if window.is_empty() && self.trainer.training_step() < job.step_end {
             return Err(TrainerError::NoPositions);
         }
         info!(iteration = job.iteration, position_count = window.len(), step_end = job.step_end, "training");
@@ -106,7 +106,10 @@ impl<E: Encoding> TrainerThread<E> {
                 self.save(job.iteration)?;
                 return Ok(None);
             }
-            self.step(job, window)?;
+            if !self.step(job, window)? {
+                // The checkpoint is where it went back to: saved again, it would count as progress.
+                continue;
+            }
             let training_step = self.trainer.training_step();
             let is_due = training_step.is_multiple_of(u64::from(self.parts.settings.training.checkpoint_steps));
             if is_due || training_step == job.step_end {
@@ -137,8 +140,9 @@ impl<E: Encoding> TrainerThread<E> {
         self.held_out.compare(&Compared { candidate_id, candidate, best_id }, &self_play, load, &self.parts.stop)
     }
 
-    fn step(&mut self, job: TrainingJob, window: Window) -> Result<(), TrainerError> {
-        let TrainerSettings { training: config, learning_rates, replay } = &self.parts.settings;
+    /// Makes one step. Returns false if it was none, and training went back to its checkpoint.
+    fn step(&mut self, job: TrainingJob, window: Window) -> Result<bool, TrainerError> {
+        let TrainerSettings { training: config, learning_rates, replay, .. } = &self.parts.settings;
         let training_step = self.trainer.training_step();
         // After a roll-back the same step draws other samples.
         let seed = seed_of_step(self.parts.seed ^ u64::from(self.rollback_count).rotate_left(32), training_step);
@@ -156,9 +160,9 @@ impl<E: Encoding> TrainerThread<E> {
             Ok(losses) => {
                 self.unsaved.add(&losses, learning_rate);
                 self.shown.add(&losses, learning_rate);
-                Ok(())
+                Ok(true)
             }
-            Err(error @ NetError::NotFinite { .. }) => self.roll_back(job, error),
+            Err(error @ NetError::NotFinite { .. }) => self.roll_back(job, error).map(|()| false),
             Err(error) => Err(error.into()),
         }
     }
@@ -169,7 +173,8 @@ impl<E: Encoding> TrainerThread<E> {
         let rollback_count = self.rollback_count + 1;
         if rollback_count - restored.rollback_count > ROLLBACK_COUNT_MAX {
             let (iteration, rollback_count) = (job.iteration, ROLLBACK_COUNT_MAX);
-            return Err(TrainerError::Diverged { iteration, error, rollback_count });
+            let key = self.parts.settings.learning_rate_key;
+            return Err(TrainerError::Diverged { iteration, error, rollback_count, key });
         }
         warn!(%error, training_step = restored.trainer.training_step(), "loss not finite: rolled back to the checkpoint");
         self.trainer = restored.trainer;

@@ -161,7 +161,8 @@ pub fn random_game<E: Encoding>(encoding: &E, lease: &Lease) -> Vec<ReportedPly>
         indices.clear();
         game.legal_moves(&position, &mut moves);
         encoding.policy_indices(&position, &moves, &mut indices);
-        let visits = indices.iter().map(|index| (*index, rng.random_range(1..30)));
+        let visits: Vec<(u16, u32)> = indices.iter().map(|index| (*index, rng.random_range(1..30))).collect();
+        let simulation_count = visits.iter().map(|(_, count)| count).sum();
         let policy_target = Some(PolicyTarget::from_visits(visits).expect("legal moves are visited"));
         let mv = moves[rng.random_range(0..moves.len())];
         let move_text = game.format_move(&position, mv);
@@ -169,7 +170,7 @@ pub fn random_game<E: Encoding>(encoding: &E, lease: &Lease) -> Vec<ReportedPly>
             move_text,
             policy_target,
             root_value: 0.5,
-            simulation_count: 9,
+            simulation_count,
             network_id: Some(NetworkId::FIRST),
         };
         plies.push(ReportedPly { game_id: lease.game_id, ply: plies.len() as u32, record });

@@ -8,7 +8,9 @@ use proto::workers_client::WorkersClient;
 use proto::{JoinReply, JoinRequest, LeafBatch, WorkerKind};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
+use runtime::auth::ClientAuth;
 use runtime::limits::{Address, MESSAGE_BYTES_MAX};
+use runtime::worker_key::WorkerKey;
 use shared::catalog::GameVisitor;
 use shared::encoding::Encoding;
 use shared::game::Game;
@@ -78,7 +80,9 @@ async fn join(channel: Channel) -> JoinReply {
         kind: WorkerKind::Actor.into(),
         program_version: env!("CARGO_PKG_VERSION").into(),
     };
-    WorkersClient::new(channel).join(request).await.expect("the learner accepts").into_inner()
+    let key = WorkerKey::new(format!("{:032x}", rand::random::<u128>())).expect("a key");
+    let auth = ClientAuth::default().of_worker(&request.worker_id, &key);
+    WorkersClient::with_interceptor(channel, auth).join(request).await.expect("the learner accepts").into_inner()
 }
 
 async fn measure(channel: Channel, credits: usize, batch: &LeafBatch, load: LoadSettings) -> LoadReport {
