@@ -3,8 +3,8 @@
 //! `store`, `games` and `replay` are its memory: synchronous, and they know neither gRPC nor tensors. What it learns from is
 //! the crate `samples`; `supervised` trains without self-play. `inference` and
 //! `trainer` each own their tensors on a thread of their own. `services` translates messages, `pipeline` decides what
-//! comes next, `backup` keeps copies elsewhere, and `run` puts everything together. `bench` measures a device, `plan`
-//! computes what it makes of a run.
+//! comes next, `backup` keeps copies elsewhere, `page` shows the run in a browser, and `run` puts everything together.
+//! `bench` measures a device, `plan` computes what it makes of a run.
 
 pub mod backup;
 pub mod bench;
@@ -17,6 +17,7 @@ pub mod files;
 pub mod games;
 pub mod inference;
 mod lock;
+pub mod page;
 mod pipeline;
 pub mod plan;
 pub mod presets;

@@ -17,7 +17,7 @@ use runtime::{exit, logging, shutdown};
 use tracing::info;
 
 use commands::{
-    BenchArgs, CheckArgs, DataInfoArgs, EvaluateArgs, ExportArgs, ExportNetworkArgs, InquireTarget, PlanArgs,
+    BenchArgs, CheckArgs, DataInfoArgs, EvaluateArgs, ExportArgs, ExportNetworkArgs, InquireTarget, PageArgs, PlanArgs,
     PretrainArgs, QuarantineArgs, RestoreArgs, TrainArgs,
 };
 
@@ -30,6 +30,7 @@ use commands::{
         learner --preset hive-cpu --run-dir run                    start a run, or go on with it\n  \
         learner --preset hive-4090 --set run.seed=7                change single keys\n  \
         learner status --learner http://127.0.0.1:50051            ask a learner how far it is\n  \
+        learner page run                                           look at a run in a browser\n  \
         learner pretrain --preset hive-cpu --games DIR             learn from human games first\n  \
         learner train --preset tictactoe --data FILE               learn from a data set\n  \
         learner bench --preset hive-4090                           how fast this machine answers\n  \
@@ -50,6 +51,9 @@ struct Cli {
     /// Address to listen on (server.listen).
     #[arg(long, value_name = "IP:PORT")]
     listen: Option<String>,
+    /// Address of the web page, such as 127.0.0.1:8080 (page.listen).
+    #[arg(long, value_name = "IP:PORT")]
+    page: Option<String>,
     /// File with the token that workers must show (server.token_file).
     #[arg(long, value_name = "FILE")]
     token_file: Option<String>,
@@ -83,6 +87,8 @@ enum Command {
     Health(InquireTarget),
     /// Asks a learner how far its run is.
     Status(InquireTarget),
+    /// Serves the web page of a run directory, with or without a learner at work there; changes nothing in it.
+    Page(PageArgs),
     /// Trains a network on human games; a run can start from it.
     Pretrain(PretrainArgs),
     /// Trains a network on data sets, for any game; a run can start from it.
@@ -121,6 +127,7 @@ fn main() -> ExitCode {
     exit::run("learner", || match &cli.command {
         Some(Command::Health(target)) => commands::health(target),
         Some(Command::Status(target)) => commands::status(target),
+        Some(Command::Page(args)) => commands::page(args),
         Some(Command::Pretrain(args)) => commands::pretrain(args),
         Some(Command::Train(args)) => commands::train(args),
         Some(Command::Evaluate(args)) => commands::evaluate(args),
@@ -177,6 +184,7 @@ fn overrides(cli: &Cli) -> Vec<(String, String)> {
     let flags = [
         ("run.dir", cli.run_dir.as_ref().map(quoted)),
         ("server.listen", cli.listen.as_ref().map(quoted)),
+        ("page.listen", cli.page.as_ref().map(quoted)),
         ("server.token_file", cli.token_file.as_ref().map(quoted)),
         ("server.insecure", cli.insecure.then(|| "true".to_owned())),
         ("run.iterations", cli.iterations.map(|count| count.to_string())),

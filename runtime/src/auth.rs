@@ -65,6 +65,12 @@ impl Token {
         Self::new(&text)
     }
 
+    /// Returns the secret itself: for what is derived from it and what is compared with it, never for a log.
+    #[must_use]
+    pub fn reveal(&self) -> &str {
+        &self.0
+    }
+
     fn header(&self) -> MetadataValue<Ascii> {
         format!("Bearer {}", self.0).parse().expect("new() takes visible ASCII characters alone")
     }
@@ -173,8 +179,8 @@ impl ServerAuth {
         expected.headers.iter().fold(None, same).ok_or("wrong token")
     }
 
-    /// Counts a refused call; one line sums those from one address.
-    fn note_refusal(&self, address: Option<IpAddr>, problem: &str) {
+    /// Counts a refused call; one line sums those from one address. Without a token nothing is refused.
+    pub fn note_refusal(&self, address: Option<IpAddr>, problem: &str) {
         let Some(expected) = &self.0 else { return };
         expected.refused_count.fetch_add(1, Ordering::Relaxed);
         if let Some(count) = expected.refused.note(&address, 1, Instant::now()) {
@@ -209,7 +215,8 @@ impl Interceptor for ServerAuth {
 }
 
 /// Compares in a time that depends on the lengths alone, so that a guesser learns nothing from it.
-fn is_same(shown: &[u8], expected: &[u8]) -> bool {
+#[must_use]
+pub fn is_same(shown: &[u8], expected: &[u8]) -> bool {
     let difference =
         shown.iter().zip(expected).fold(0, |difference, (a, b)| std::hint::black_box(difference | (a ^ b)));
     shown.len() == expected.len() && difference == 0

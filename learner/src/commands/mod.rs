@@ -1,9 +1,9 @@
 //! The commands of the program besides the run itself.
 //!
-//! `health` and `status` ask a running learner; `data-info` and `export` look at games and need neither a network nor a
-//! running learner; `pretrain` and `train` learn without self-play; `evaluate` measures a network on human games; `restore`
-//! puts a backup back; `check` and `quarantine` look after the run directory. `bench` measures a device, and `plan` computes
-//! what it makes of a run.
+//! `health` and `status` ask a running learner; `page` shows a run in a browser; `data-info` and `export` look at games and
+//! need neither a network nor a running learner; `pretrain` and `train` learn without self-play; `evaluate` measures a
+//! network on human games; `restore` puts a backup back; `check` and `quarantine` look after the run directory. `bench`
+//! measures a device, and `plan` computes what it makes of a run.
 
 mod bench;
 mod check;
@@ -15,6 +15,7 @@ mod export_network;
 mod game_file;
 mod game_sources;
 mod inquire;
+mod page;
 mod plan;
 mod pretrain;
 mod quarantine;
@@ -30,6 +31,7 @@ pub use evaluate::{EvaluateArgs, evaluate};
 pub use export::{ExportArgs, export};
 pub use export_network::{ExportNetworkArgs, export_network};
 pub use inquire::{InquireTarget, health, status};
+pub use page::{PageArgs, page};
 pub use plan::{PlanArgs, plan};
 pub use pretrain::{PretrainArgs, pretrain};
 pub use quarantine::{QuarantineArgs, quarantine};

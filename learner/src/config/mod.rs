@@ -5,6 +5,7 @@
 
 mod backup;
 mod learning;
+mod page;
 mod parts;
 mod play;
 mod serving;
@@ -20,6 +21,7 @@ use shared::setting::{SettingError, check_that};
 
 pub use backup::BackupConfig;
 pub use learning::{CutOffTargetKind, LearningRates, ReplayConfig, TrainingConfig, ValueTargetKind};
+pub use page::PageConfig;
 pub use parts::{JoinTerms, PipelineSettings, TrainerSettings};
 pub use play::{AlarmConfig, GateConfig, SelfPlayConfig, YardstickConfig};
 pub use serving::{InferenceConfig, PipelineMode, RunConfig, ServerConfig};
@@ -45,6 +47,8 @@ pub struct LearnerConfig {
     pub run: RunConfig,
     /// Who may connect, and how.
     pub server: ServerConfig,
+    /// The web page.
+    pub page: PageConfig,
     /// How games are made.
     pub self_play: SelfPlayConfig,
     /// How candidates are tested.
@@ -84,6 +88,7 @@ impl LearnerConfig {
         self.game.check().map_err(under("game"))?;
         self.run.check().map_err(under("run"))?;
         self.server.check().map_err(under("server"))?;
+        self.page.check(&self.server).map_err(under("page"))?;
         self.self_play.check(&self.game).map_err(under("self_play"))?;
         self.gate.check().map_err(under("gate"))?;
         self.yardstick.check(&self.gate.search).map_err(under("yardstick"))?;
@@ -189,6 +194,8 @@ mod tests {
             ("backup.interval", |config| config.backup.interval = Duration::ZERO),
             ("backup.keep_days", |config| config.backup.keep_days = u32::MAX),
             ("backup.stop_deadline", |config| config.backup.stop_deadline = Duration::from_secs(1)),
+            ("page.listen", |config| config.page.listen = Some("0.0.0.0:80".parse().expect("an address"))),
+            ("page.connections_max", |config| config.page.connections_max = 0),
         ];
         for &(key, change) in changes {
             let mut config = LearnerConfig::default();

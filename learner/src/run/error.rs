@@ -1,6 +1,7 @@
 //! Why a run cannot start or go on.
 
 use std::io;
+use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use net::NetError;
@@ -12,6 +13,7 @@ use crate::backup::BackupError;
 use crate::files::RunFileError;
 use crate::games::RegistryError;
 use crate::inference::InferenceStartError;
+use crate::page::PageStartError;
 use crate::pipeline::PipelineError;
 use crate::replay::HumanShareError;
 use crate::services::ServeError;
@@ -106,6 +108,17 @@ pub enum RunError {
     /// Leaves cannot be answered.
     #[error(transparent)]
     Inference(#[from] InferenceStartError),
+    /// The address of the web page cannot be had.
+    #[error("page.listen: open {address} (--page chooses another)")]
+    PageListen {
+        /// The address.
+        address: SocketAddr,
+        /// What the system reported.
+        source: io::Error,
+    },
+    /// The web page cannot be made.
+    #[error("web page")]
+    Page(#[from] PageStartError),
     /// The server ended.
     #[error(transparent)]
     Serve(#[from] ServeError),

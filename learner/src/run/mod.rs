@@ -3,6 +3,7 @@
 mod backing_up;
 mod error;
 mod learning_rates;
+mod show_page;
 mod take_up;
 
 use std::sync::Arc;
@@ -32,6 +33,7 @@ use crate::trainer::{TrainerHandle, TrainerParts};
 use backing_up::{note_stop, start_backup};
 pub use error::RunError;
 pub use learning_rates::learning_rate_note;
+use show_page::{bind_page, page_token, show_page};
 use take_up::{TakenUp, take_up};
 
 /// Runs until `stop` or the last iteration.
@@ -92,6 +94,7 @@ where
         let tokens = tokens.collect::<Result<Vec<_>, RunError>>()?;
         // Training starts only after the first games: a device that is missing is reported now.
         net::open_device(self.settings.training.device).map_err(RunError::TrainingDevice)?;
+        let page_listener = self.tokio.block_on(bind_page(&self.settings.page))?;
         let taken_up = take_up(&self.settings, &encoding, &self.stop)?;
         let (inference, inference_threads) =
             start_inference(&self.settings.inference, &encoding, &taken_up, self.make_backend)?;
@@ -101,6 +104,10 @@ where
         let tokio = self.tokio.handle();
         let pipeline = make_pipeline(&self.settings, &encoding, &taken_up, &inference, &status, &self.stop, tokio)?;
         let backup = start_backup(&self.settings, &taken_up.best, &status)?;
+        if let Some(listener) = page_listener {
+            let _in_tokio = tokio.enter();
+            show_page(&self.settings, listener, page_token(&tokens), &inference, &status, &self.stop)?;
+        }
         let services = make_services(&self.settings, &taken_up, inference, status, &self.stop);
         let pipeline = std::thread::Builder::new().name("pipeline".to_owned()).spawn(move || pipeline.run());
         let pipeline = pipeline.map_err(|source| RunError::Thread { name: "pipeline", source })?;

@@ -80,6 +80,16 @@ impl RunStatus {
         lock(&self.workers).values().filter(is_here).count() as u32
     }
 
+    /// Returns the workers that gave a sign of life lately, by name: what each is, and for how long it has been silent.
+    #[must_use]
+    pub fn workers(&self, now: Instant) -> Vec<(String, proto::WorkerKind, Duration)> {
+        let line = |(name, seen): (&String, &WorkerSeen)| (name.clone(), seen.kind, now.duration_since(seen.at));
+        let mut workers: Vec<_> = lock(&self.workers).iter().map(line).collect();
+        workers.retain(|(_, _, silent)| *silent < WORKER_SILENCE_MAX);
+        workers.sort_by(|a, b| a.0.cmp(&b.0));
+        workers
+    }
+
     /// Returns everything that is shown.
     #[must_use]
     pub fn reply(&self, now: Instant) -> proto::GetStatusReply {

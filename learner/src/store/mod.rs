@@ -4,6 +4,7 @@
 //! Reads go through connections of their own. Nothing here knows the rules of a game: a ply is text and bytes.
 
 mod apply;
+mod browse;
 mod columns;
 mod copy;
 mod cost;
@@ -22,6 +23,7 @@ mod yardstick;
 
 use std::path::{Path, PathBuf};
 
+pub use browse::{GameFilter, GameKindFilter, GameSummary, IterationSummary, MetricValue, RunTotals};
 pub use error::StoreError;
 pub use problem::StoreProblem;
 pub use read::{FinishedSpan, GameStatistics, Reader};

@@ -18,11 +18,16 @@ const GAME_COLUMNS: &str = "game_id, kind, iteration, pair_index, candidate_id, 
     seed, settings, opening, opening_ply_count, state, result, is_cut_off, finish_number, moves_hash";
 const NETWORK_COLUMNS: &str = "network_id, generation, file, sha256, training_step, state, created_at";
 
+/// Columns of an iteration, in the order in which [`read_iteration`] takes them; after them come those of its cost.
+pub(super) const ITERATION_COLUMNS: &str =
+    "number, state, window_finish_number, training_step_start, training_step_end,
+    candidate_id, game_count, position_count";
+
 /// A connection that reads.
 #[derive(Debug)]
 pub struct Reader {
     pub(super) connection: Connection,
-    added_game_columns: &'static str,
+    pub(super) added_game_columns: &'static str,
     pub(super) cost_columns: &'static str,
 }
 
@@ -285,12 +290,8 @@ impl Reader {
     /// # Errors
     /// [`StoreError::Database`] if the database fails, [`StoreError::UnknownValue`] for a row of a later version.
     pub fn last_iteration(&self) -> Result<Option<IterationRow>, StoreError> {
-        let sql = format!(
-            "SELECT number, state, window_finish_number, training_step_start, training_step_end, candidate_id,
-                 game_count, position_count, {}
-             FROM iterations ORDER BY number DESC LIMIT 1",
-            self.cost_columns
-        );
+        let cost = self.cost_columns;
+        let sql = format!("SELECT {ITERATION_COLUMNS}, {cost} FROM iterations ORDER BY number DESC LIMIT 1");
         Ok(self.list(&sql, [], read_iteration)?.pop())
     }
 
@@ -415,7 +416,7 @@ fn read_network(row: &Row<'_>) -> rusqlite::Result<NetworkRow> {
     })
 }
 
-fn read_iteration(row: &Row<'_>) -> rusqlite::Result<IterationRow> {
+pub(super) fn read_iteration(row: &Row<'_>) -> rusqlite::Result<IterationRow> {
     let count = |column| row.get::<_, i64>(column).map(i64::cast_unsigned);
     Ok(IterationRow {
         number: row.get(0)?,

@@ -45,6 +45,9 @@ impl Reader {
     /// # Errors
     /// [`StoreError::Database`] if the database fails.
     pub fn yardstick_scores(&self) -> Result<Vec<YardstickScore>, StoreError> {
+        if !self.has_opponents() {
+            return Ok(Vec::new());
+        }
         let sql = "SELECT candidate_id, generation, opponent_id,
                        sum(result = iif(white_network_id = candidate_id, 'white', 'black')), sum(result = 'draw'), count(*)
                    FROM games JOIN networks ON network_id = candidate_id

@@ -12,6 +12,8 @@ use crate::workspace::{Workspace, library_path};
 
 /// Taken if it is free, so that the address in the README is right most of the time.
 const USUAL_PORT: u16 = 50_051;
+/// The same for the web page.
+const USUAL_PAGE_PORT: u16 = 8080;
 /// More processes than this gain nothing: an actor has as many threads as it is told.
 const ACTOR_COUNT_MAX: usize = 4;
 /// The network that the learner carries.
@@ -32,6 +34,7 @@ pub struct Plan {
     restore: Option<String>,
     iterations: Option<u32>,
     address: String,
+    page_address: String,
     actor_count: usize,
     threads_per_actor: usize,
     libtorch: PathBuf,
@@ -50,7 +53,8 @@ impl Plan {
             resume: arguments.resume.clone(),
             restore: arguments.restore.clone(),
             iterations: arguments.iterations,
-            address: format!("127.0.0.1:{}", free_port()?),
+            address: format!("127.0.0.1:{}", free_port(USUAL_PORT)?),
+            page_address: format!("127.0.0.1:{}", free_port(USUAL_PAGE_PORT)?),
             actor_count,
             threads_per_actor,
             libtorch,
@@ -63,10 +67,12 @@ impl Plan {
         let actors = if self.actor_count == 1 { "1 actor".to_owned() } else { format!("{} actors", self.actor_count) };
         let threads = self.threads_per_actor;
         format!(
-            "learner on {}, {actors} with {threads} thread(s) each, 1 evaluator; preset {}, run in {}; Ctrl-C stops",
+            "learner on {}, {actors} with {threads} thread(s) each, 1 evaluator; preset {}, run in {}; watch it at \
+             http://{}/; Ctrl-C stops",
             self.address,
             self.preset.display(),
-            self.run_dir.display()
+            self.run_dir.display(),
+            self.page_address
         )
     }
 
@@ -96,6 +102,7 @@ impl Plan {
         let mut arguments = vec!["--config".into(), self.preset.clone().into_os_string(), "--run-dir".into()];
         arguments.push(self.run_dir.clone().into_os_string());
         arguments.extend(["--listen".into(), self.address.clone().into()]);
+        arguments.extend(["--page".into(), self.page_address.clone().into()]);
         if let Some(iterations) = self.iterations {
             arguments.extend(["--iterations".into(), iterations.to_string().into()]);
         }
@@ -150,8 +157,8 @@ fn share_cores(cores: usize, actors: Option<usize>) -> (usize, usize) {
     (actors, (threads / actors.max(1)).max(1))
 }
 
-fn free_port() -> Result<u16> {
-    let listener = TcpListener::bind(("127.0.0.1", USUAL_PORT)).or_else(|_| TcpListener::bind(("127.0.0.1", 0)));
+fn free_port(usual: u16) -> Result<u16> {
+    let listener = TcpListener::bind(("127.0.0.1", usual)).or_else(|_| TcpListener::bind(("127.0.0.1", 0)));
     let address = listener.and_then(|listener| listener.local_addr()).context("find a free port")?;
     Ok(address.port())
 }
@@ -206,6 +213,7 @@ mod tests {
             restore: Some("backup".into()),
             iterations: Some(2),
             address: "127.0.0.1:1".to_owned(),
+            page_address: "127.0.0.1:2".to_owned(),
             actor_count: 2,
             threads_per_actor: 3,
             libtorch: "torch".into(),
@@ -223,6 +231,8 @@ mod tests {
                 "run",
                 "--listen",
                 "127.0.0.1:1",
+                "--page",
+                "127.0.0.1:2",
                 "--iterations",
                 "2",
                 "--resume",

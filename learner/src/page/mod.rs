@@ -1,0 +1,114 @@
+//! The web page of a run: how it is doing, and any of its games on a board (docs/page.md).
+//!
+//! It reads the store through connections of its own, on blocking threads and few at a time, and what the status shows
+//! anyway. It never takes a lock of games, inference or training; of the learner it asks one thing, the evaluation of
+//! a single position, through the queue that the workers use.
+
+mod access;
+mod answer;
+mod assets;
+mod board;
+mod elo;
+mod evaluator;
+mod game;
+mod games;
+mod iterations;
+mod overview;
+mod position;
+mod query;
+mod routes;
+mod run_source;
+mod series;
+mod server;
+
+use std::path::Path;
+use std::sync::Arc;
+
+use runtime::auth::Token;
+use shared::catalog::GameSpec;
+use shared::setting::SettingError;
+
+use crate::services::RunStatus;
+use crate::store::{Reader, StoreError};
+
+pub use evaluator::{EvaluatorError, PositionEvaluator};
+pub use routes::router;
+pub use server::{PageLimits, serve};
+
+use access::Access;
+use elo::GateScores;
+use run_source::RunSource;
+use series::MetricValues;
+
+/// Why there is no page for a run.
+#[derive(Debug, thiserror::Error)]
+pub enum PageStartError {
+    /// The store cannot be opened.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The store names a game that this version does not know.
+    #[error("the store names a game that is not known: use a newer program")]
+    Game(#[source] serde_json::Error),
+    /// The game's numbers are out of range.
+    #[error(transparent)]
+    Setting(#[from] SettingError),
+}
+
+/// What the page shows, and to whom.
+pub struct Page {
+    game: GameSpec,
+    source: RunSource,
+    access: Access,
+    /// Decided gates do not change: each is summed up once.
+    gate_scores: Arc<GateScores>,
+    metrics: Arc<MetricValues>,
+    status: Option<Arc<RunStatus>>,
+    evaluator: Option<PositionEvaluator>,
+}
+
+impl Page {
+    /// Makes the page of the run in `run_dir`, whether or not a learner is at work there. Who does not show `token` sees
+    /// nothing of it.
+    ///
+    /// # Errors
+    /// [`PageStartError`].
+    pub fn new(run_dir: &Path, token: Option<&Token>) -> Result<Self, PageStartError> {
+        let run = Reader::of_run(run_dir)?.run()?;
+        let game: GameSpec = serde_json::from_str(&run.game).map_err(PageStartError::Game)?;
+        game.check().map_err(|error| error.under("game"))?;
+        Ok(Self {
+            game,
+            source: RunSource::new(run_dir),
+            access: Access::new(token),
+            gate_scores: Arc::default(),
+            metrics: Arc::default(),
+            status: None,
+            evaluator: None,
+        })
+    }
+
+    /// Adds what a learner at work knows.
+    #[must_use]
+    pub(crate) fn with_status(self, status: Arc<RunStatus>) -> Self {
+        Self { status: Some(status), ..self }
+    }
+
+    /// Adds the best network's opinion about positions.
+    #[must_use]
+    pub fn with_evaluator(self, evaluator: PositionEvaluator) -> Self {
+        Self { evaluator: Some(evaluator), ..self }
+    }
+
+    /// Returns what is played.
+    #[must_use]
+    pub const fn game(&self) -> &GameSpec {
+        &self.game
+    }
+
+    /// Lets anyone in who can reach the address, by whatever name they call it.
+    #[must_use]
+    pub fn open_to_any_host(mut self) -> Self {
+        self.access.allow_any_host();
+        self
+    }
+}
