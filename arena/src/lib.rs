@@ -8,11 +8,12 @@
 //!
 //! Reading order: [`players`] (`spec` reads a player from its text, the others play), then [`mod@matches`] (`plan` says
 //! which games there are, `play` plays one, `runner` many at once, `result` and `games_file` report them), then
-//! [`ladder`] (`store` keeps results, `rating` makes Elo of them, `table` shows it), which knows nothing of the others, then
+//! [`levels`] (the table of named strengths), [`ladder`] (`store` keeps results, `rating` makes Elo of them, `table` shows it), which knows nothing of the others, then
 //! [`curve`], which uses both.
 
 pub mod curve;
 mod database;
 pub mod ladder;
+pub mod levels;
 pub mod matches;
 pub mod players;

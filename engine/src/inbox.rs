@@ -24,6 +24,7 @@ pub struct Inbox {
     receiver: Receiver<io::Result<Line>>,
     /// Lines that came in while nobody wanted one.
     waiting: VecDeque<Line>,
+    has_ended: bool,
     failure: Option<io::Error>,
 }
 
@@ -44,7 +45,7 @@ impl Inbox {
             }
         };
         std::thread::Builder::new().name("lines".to_owned()).spawn(read)?;
-        Ok(Self { receiver, waiting: VecDeque::new(), failure: None })
+        Ok(Self { receiver, waiting: VecDeque::new(), has_ended: false, failure: None })
     }
 
     /// Waits for the next line; `None` is the end of the input.
@@ -63,6 +64,21 @@ impl Inbox {
             Err(TryRecvError::Empty) => None,
             Err(TryRecvError::Disconnected) => Some(None),
         }
+    }
+
+    /// Returns whether no line has come in, and the input has not ended.
+    pub fn is_quiet(&mut self) -> bool {
+        if self.waiting.is_empty() && !self.has_ended {
+            match self.receiver.try_recv() {
+                Ok(line) => match self.keep(line) {
+                    Some(line) => self.waiting.push_back(line),
+                    None => self.has_ended = true,
+                },
+                Err(TryRecvError::Empty) => {}
+                Err(TryRecvError::Disconnected) => self.has_ended = true,
+            }
+        }
+        self.waiting.is_empty() && !self.has_ended
     }
 
     /// Returns whether a line like `is_wanted` has come in. It stays where it is.
@@ -106,6 +122,25 @@ mod tests {
         assert_eq!(text(inbox.wait()), Some(Ok("two".to_owned())));
         assert_eq!(text(inbox.wait()), Some(Ok("three".to_owned())));
         assert_eq!((inbox.wait(), inbox.poll()), (None, Some(None)));
+        assert!(!inbox.is_quiet(), "the input has ended");
         inbox.finish().unwrap();
+    }
+
+    #[test]
+    fn an_open_input_without_a_line_is_quiet() {
+        let (reader, mut writer) = io::pipe().unwrap();
+        let mut inbox = Inbox::open(io::BufReader::new(reader)).unwrap();
+        assert!(inbox.is_quiet());
+        io::Write::write_all(&mut writer, b"one\n").unwrap();
+        while inbox.is_quiet() {
+            std::thread::yield_now();
+        }
+        assert_eq!(inbox.wait().map(|line| line.text), Some(Ok("one".to_owned())));
+        assert!(inbox.is_quiet());
+        drop(writer);
+        while inbox.is_quiet() {
+            std::thread::yield_now();
+        }
+        assert_eq!(inbox.wait(), None);
     }
 }

@@ -8,11 +8,15 @@ mod games;
 mod hub;
 mod inbox;
 mod matches;
+mod move_time;
 mod options;
 mod perft;
+mod play;
 mod player;
+mod search_pool;
 mod start;
 mod think;
+mod thinker;
 mod uhp;
 mod verify;
 
@@ -31,6 +35,8 @@ Examples:
       The same for Italian draughts.
   alveare verify --game hive positions.jsonl games.jsonl
       Compares moves and results with what the files say; exit code 1 if any differ.
+  alveare play --level 3
+      A game of Hive against you, in this terminal; --game dama plays draughts.
   alveare uhp
       Plays Hive in any program that speaks the Universal Hive Protocol, with the network that this program carries.
   alveare dama --network run/networks/FILE.safetensors
@@ -60,6 +66,7 @@ enum Command {
     Ladder(Box<matches::LadderOptions>),
     Match(Box<matches::MatchOptions>),
     Perft(perft::Options),
+    Play(Box<play::Options>),
     Uhp(uhp::Options),
     Verify(verify::Options),
 }
@@ -75,6 +82,7 @@ fn main() -> ExitCode {
             Command::Ladder(options) => matches::run_ladder(&options, &mut out),
             Command::Match(options) => matches::run(&options, &mut out),
             Command::Perft(options) => games::perft(&options, &mut out),
+            Command::Play(options) => play::run(&options, play::is_watched(), &mut std::io::stdin().lock(), &mut out),
             Command::Uhp(options) => uhp::run(&options, BufReader::new(std::io::stdin()), &mut out),
             Command::Verify(options) => games::verify(&options, &mut out),
         })

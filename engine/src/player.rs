@@ -10,7 +10,7 @@ use runtime::exit::UsageError;
 use runtime::logging;
 use shared::catalog::NetworkGame;
 use shared::game::Game;
-use shared::search::{Evaluator, SearchPreset};
+use shared::search::{EvaluationError, Evaluator, SearchPreset};
 
 /// How the search goes, which network plays, and where it is computed.
 #[derive(Debug, clap::Args)]
@@ -48,11 +48,16 @@ impl FromStr for NetworkChoice {
 
 /// Makes the evaluators of a search, by the preset.
 pub struct Player<G: Game> {
-    network: Option<Network<G>>,
+    network: Option<Box<dyn PlayedNetwork<G>>>,
 }
 
-/// Makes evaluators that share a network.
-type Network<G> = Box<dyn Fn() -> Box<dyn Evaluator<G> + Send> + Send + Sync>;
+/// A network that is played: makes evaluators that share it.
+pub trait PlayedNetwork<G: Game> {
+    /// Sets how many threads compute one batch, and how many search one tree.
+    fn set_threads(&mut self, count: u32, search_count: u32) -> Result<(), EvaluationError>;
+    /// Returns an evaluator for one thread of a search.
+    fn evaluator(&self) -> Box<dyn Evaluator<G> + Send>;
+}
 
 impl PlayerOptions {
     /// Opens the network, if one is to be played. Without it `alphazero` searches with uniform priors and values.
@@ -70,7 +75,7 @@ impl PlayerOptions {
     }
 
     #[cfg(feature = "network")]
-    fn open<G: NetworkGame>(&self, source: &NetworkSource) -> anyhow::Result<Network<G>> {
+    fn open<G: NetworkGame>(&self, source: &NetworkSource) -> anyhow::Result<Box<dyn PlayedNetwork<G>>> {
         // Before the first torch call: on a machine with a GPU the program starts anew.
         net::cuda::preload(self.device)?;
         let device = net::open_device(self.device)?;
@@ -78,11 +83,17 @@ impl PlayerOptions {
         let file = net::NetworkFile::from_bytes(source.to_string(), bytes)?;
         let evaluator = net::NetworkEvaluator::<G>::open(&file, device)?;
         logging::print_line(&format!("playing network {source} on {device}: {}", file.spec()?));
-        Ok(Box::new(move || Box::new(evaluator.clone())))
+        Ok(Box::new(LocalNetwork {
+            source: source.clone(),
+            choice: self.device,
+            is_gpu: device.is_cuda(),
+            evaluator,
+            shared: None,
+        }))
     }
 
     #[cfg(not(feature = "network"))]
-    fn open<G: NetworkGame>(&self, source: &NetworkSource) -> anyhow::Result<Network<G>> {
+    fn open<G: NetworkGame>(&self, source: &NetworkSource) -> anyhow::Result<Box<dyn PlayedNetwork<G>>> {
         let advice = "use --network none, or build it with the feature \"network\"";
         Err(UsageError(format!("--network {source}: this program was built without libtorch: {advice}")).into())
     }
@@ -91,25 +102,62 @@ impl PlayerOptions {
 impl<G: NetworkGame> Player<G> {
     /// Makes a player with a network that is made up, or without one.
     #[cfg(test)]
-    pub fn new(network: Option<Network<G>>) -> Self {
+    pub fn new(network: Option<Box<dyn PlayedNetwork<G>>>) -> Self {
         Self { network }
     }
 
-    /// Sets how many threads compute the network.
-    pub fn set_threads(&self, count: u32) {
-        #[cfg(feature = "network")]
-        if self.network.is_some() {
-            net::set_threads(count as usize);
-        }
-        #[cfg(not(feature = "network"))]
-        let _ = count;
+    /// Sets how many threads compute one batch of the network, and how many search one tree.
+    ///
+    /// # Errors
+    /// [`EvaluationError::NetworkUnavailable`] if the threads cannot be had.
+    pub fn set_threads(&mut self, count: u32, search_count: u32) -> Result<(), EvaluationError> {
+        self.network.as_mut().map_or(Ok(()), |network| network.set_threads(count, search_count))
     }
 
     /// Returns an evaluator for one thread of a search by `preset`. What it draws at random follows from `seed`.
     pub fn evaluator(&self, preset: SearchPreset, seed: u64) -> Box<dyn Evaluator<G> + Send> {
         match (preset, &self.network) {
-            (SearchPreset::AlphaZero, Some(make_evaluator)) => make_evaluator(),
+            (SearchPreset::AlphaZero, Some(network)) => network.evaluator(),
             _ => preset.evaluator(seed),
+        }
+    }
+}
+
+/// A network that is computed in this process. One search thread computes it itself; the leaves of several share a queue,
+/// from which threads that last from search to search take them.
+#[cfg(feature = "network")]
+struct LocalNetwork<G: NetworkGame> {
+    source: NetworkSource,
+    choice: net::DeviceChoice,
+    is_gpu: bool,
+    evaluator: net::NetworkEvaluator<G>,
+    /// The queue, and how many batches are computed at once.
+    shared: Option<(arena::players::SharedNetwork<G>, usize)>,
+}
+
+#[cfg(feature = "network")]
+impl<G: NetworkGame> PlayedNetwork<G> for LocalNetwork<G> {
+    fn set_threads(&mut self, count: u32, search_count: u32) -> Result<(), EvaluationError> {
+        // A processor computes as many batches side by side as it has cores; a GPU is faster with one large one.
+        let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+        let batches_at_once = if self.is_gpu { 1 } else { cores.min(search_count as usize) };
+        if search_count <= 1 {
+            self.shared = None;
+        } else if self.shared.as_ref().is_none_or(|(_, known)| *known != batches_at_once) {
+            let settings =
+                arena::players::NetworkSettings { device: self.choice, thread_count: count as usize, batches_at_once };
+            let shared = arena::players::SharedNetwork::open(&G::default(), &self.source, settings);
+            let shared = shared.map_err(|error| EvaluationError::NetworkUnavailable(error.to_string()))?;
+            self.shared = Some((shared, batches_at_once));
+        }
+        net::set_threads(count as usize);
+        Ok(())
+    }
+
+    fn evaluator(&self) -> Box<dyn Evaluator<G> + Send> {
+        match &self.shared {
+            Some((shared, _)) => Box::new(shared.client()),
+            None => Box::new(self.evaluator.clone()),
         }
     }
 }

@@ -208,6 +208,7 @@ impl Replay {
             ply_limit: u32::MAX,
             repetition_draw: false,
             queen_first_allowed: options.queen_first_allowed,
+            rest_counts: false,
         };
         let judge = Hive::new(rules);
         Self {

@@ -63,6 +63,8 @@ pub struct ReplayRules {
     pub repetition_draw: RuleChoice,
     /// A queen may be a side's first piece; by itself no, unless one was.
     pub queen_first: RuleChoice,
+    /// A position counts as another one if another piece rests; by itself no.
+    pub rest_counts: bool,
 }
 
 impl ReplayRules {
@@ -74,6 +76,7 @@ impl ReplayRules {
             ply_limit: u32::MAX,
             repetition_draw: true,
             queen_first_allowed: self.queen_first != RuleChoice::Off,
+            rest_counts: self.rest_counts,
         };
         let played = Played::of(game, counting);
         let chosen = |choice, automatic| match choice {

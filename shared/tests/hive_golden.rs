@@ -12,7 +12,13 @@ const LEAF_COUNT_MAX: u64 = 3_000_000;
 
 /// The rules of the golden data: no repetitions, no limit.
 fn hive(game_type: GameType) -> Hive {
-    Hive::new(HiveRules { game_type, ply_limit: u32::MAX, repetition_draw: false, queen_first_allowed: false })
+    Hive::new(HiveRules {
+        game_type,
+        ply_limit: u32::MAX,
+        repetition_draw: false,
+        queen_first_allowed: false,
+        rest_counts: false,
+    })
 }
 
 fn replay(text: &str) -> (Hive, Position, Vec<Move>) {

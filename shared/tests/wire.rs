@@ -174,6 +174,7 @@ fn hive_survives_the_wire_and_is_checked() {
             ply_limit: 120,
             repetition_draw: false,
             queen_first_allowed: true,
+            rest_counts: false,
         };
         let spec = GameSpec::Hive { rules, frame: 26 };
         assert_eq!(game_spec_from_proto(&game_spec_to_proto(&spec)), Ok(spec));

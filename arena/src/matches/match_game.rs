@@ -10,12 +10,15 @@ use tokio_util::sync::CancellationToken;
 
 use super::error::MatchError;
 use super::finished::{Ending, FinishedGame};
+use crate::levels::{DAMA_LEVELS, HIVE_LEVELS, LevelTable};
 use crate::players::{EngineBounds, EngineSpec, HubPlayer, MatchPlayer, Protocol, UhpPlayer};
 
 /// A game that can be played in matches.
 pub trait MatchGame: NetworkGame {
     /// How games end by the rules, the ply limit aside.
     const ENDINGS: &'static [&'static str];
+    /// How its named strengths play.
+    const LEVELS: &'static LevelTable;
 
     /// Returns the name under which results of this kind of game are kept.
     fn type_name(&self) -> String {
@@ -39,6 +42,7 @@ pub trait MatchGame: NetworkGame {
 
 impl MatchGame for Hive {
     const ENDINGS: &'static [&'static str] = &["queen surrounded", "repetition"];
+    const LEVELS: &'static LevelTable = &HIVE_LEVELS;
 
     fn ending(&self, position: &hive::Position) -> &'static str {
         let is_surrounded = [Side::White, Side::Black].iter().any(|side| position.queen_neighbour_count(*side) == 6);
@@ -78,6 +82,7 @@ impl MatchGame for Hive {
 
 impl MatchGame for Dama {
     const ENDINGS: &'static [&'static str] = &["no move left", "repetition", "80 quiet plies"];
+    const LEVELS: &'static LevelTable = &DAMA_LEVELS;
 
     fn ending(&self, position: &dama::Position) -> &'static str {
         let is_won = matches!(self.outcome(position), Some(Outcome::Win(_)));

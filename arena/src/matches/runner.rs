@@ -5,6 +5,7 @@ use std::sync::mpsc::{RecvTimeoutError, SyncSender, sync_channel};
 use std::time::{Duration, Instant};
 
 use indicatif::ProgressBar;
+use networks::NetworkSource;
 use shared::game::Side;
 use shared::gate::GateScore;
 use shared::search::{SearchSettings, UniformEvaluator};
@@ -16,6 +17,8 @@ use super::finished::{Ending, FinishedGame};
 use super::match_game::MatchGame;
 use super::plan::PlannedGame;
 use super::play::play;
+#[cfg(feature = "network")]
+use crate::levels::LevelPlay;
 use crate::players::{
     EngineBounds, MatchPlayer, PlayerError, PlayerFailure, PlayerSpec, PresetPlayer, RandomPlayer, SearchPlayer,
 };
@@ -256,6 +259,7 @@ fn own_player<G: MatchGame>(
         PlayerSpec::Network { source, .. } | PlayerSpec::Policy { source } => {
             return Err(MatchError::WithoutNetworks(source.to_string()));
         }
+        PlayerSpec::Level(_) => return Err(MatchError::WithoutNetworks(NetworkSource::Ready.to_string())),
     })
 }
 
@@ -279,9 +283,17 @@ fn open_networks<G: MatchGame>(
 
 #[cfg(feature = "network")]
 fn network_player<G: MatchGame>(game: &G, spec: &PlayerSpec, network: &SharedNetwork<G>) -> Box<dyn MatchPlayer<G>> {
-    let PlayerSpec::Network { simulation_count, exploration, .. } = spec else {
-        return Box::new(PolicyPlayer::new(game.clone(), network.client()));
+    let settings = match spec {
+        PlayerSpec::Network { simulation_count, exploration, .. } => {
+            SearchSettings { exploration: *exploration, ..search_settings(*simulation_count) }
+        }
+        PlayerSpec::Level(level) => match level.play(G::LEVELS) {
+            LevelPlay::Policy { temperature } => {
+                return Box::new(PolicyPlayer::new(game.clone(), network.client(), temperature));
+            }
+            play => play.settings(G::EXPLORATION),
+        },
+        _ => return Box::new(PolicyPlayer::new(game.clone(), network.client(), 0.0)),
     };
-    let settings = SearchSettings { exploration: *exploration, ..search_settings(*simulation_count) };
     Box::new(SearchPlayer::new(game.clone(), settings, network.client()))
 }

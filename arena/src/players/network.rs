@@ -1,4 +1,4 @@
-//! A network as a player: computed by a thread of its own, asked by the threads of the match.
+//! A network as a player: computed by threads of its own, asked by the threads of a match or of one search.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -30,6 +30,8 @@ pub struct NetworkSettings {
     pub device: DeviceChoice,
     /// Processor threads that compute one batch; 0: one for each core.
     pub thread_count: usize,
+    /// Batches computed at the same time, each by a thread of its own; at least 1.
+    pub batches_at_once: usize,
 }
 
 /// Why a network cannot play.
@@ -83,31 +85,28 @@ fn load<G: NetworkGame>(source: &NetworkSource, device: Device) -> Result<(Netwo
     Ok((file.load(device)?, view))
 }
 
-/// A network that is computed by a thread of its own, which ends when this is dropped.
+/// A network that is computed by threads of its own, which end when this is dropped.
 pub struct SharedNetwork<G: NetworkGame> {
     game: G,
     view: G::View,
     exchange: Arc<Exchange>,
-    thread: Option<JoinHandle<()>>,
+    threads: Vec<JoinHandle<()>>,
 }
 
 impl<G: NetworkGame> SharedNetwork<G> {
-    /// Starts the thread and waits until the network is ready.
+    /// Starts the threads and waits until the network is ready.
     ///
     /// # Errors
     /// [`NetworkPlayerError`] if the file, the device or the thread cannot be had, or the network plays another game.
     pub fn open(game: &G, source: &NetworkSource, settings: NetworkSettings) -> Result<Self, NetworkPlayerError> {
         let exchange = Arc::new(Exchange::default());
-        let (opened, ready) = sync_channel(1);
-        let (own_exchange, own_source) = (exchange.clone(), source.clone());
-        let compute = move || {
-            let guard = EndGuard(own_exchange);
-            compute::<G>(&own_source, settings, &guard.0, &opened);
-        };
-        let thread = std::thread::Builder::new().name("network".to_owned()).spawn(compute);
-        let thread = thread.map_err(|error| NetworkPlayerError::Thread { name: source.to_string(), source: error })?;
-        let view = ready.recv().unwrap_or(Err(NetworkPlayerError::Ended))?;
-        Ok(Self { game: game.clone(), view, exchange, thread: Some(thread) })
+        let (thread, view) = start::<G>(source, settings, &exchange)?;
+        let mut network = Self { game: game.clone(), view, exchange, threads: vec![thread] };
+        for _ in 1..settings.batches_at_once {
+            let (thread, _) = start::<G>(source, settings, &network.exchange)?;
+            network.threads.push(thread);
+        }
+        Ok(network)
     }
 
     /// Returns what one thread asks the network with.
@@ -124,11 +123,28 @@ impl<G: NetworkGame> SharedNetwork<G> {
 impl<G: NetworkGame> Drop for SharedNetwork<G> {
     fn drop(&mut self) {
         self.exchange.close();
-        if let Some(thread) = self.thread.take() {
+        for thread in self.threads.drain(..) {
             // A panic has failed all requests already.
             let _ = thread.join();
         }
     }
+}
+
+/// Starts a thread that computes the network, and waits until it is ready. Returns how the network sees the board, too.
+fn start<G: NetworkGame>(
+    source: &NetworkSource,
+    settings: NetworkSettings,
+    exchange: &Arc<Exchange>,
+) -> Result<(JoinHandle<()>, G::View), NetworkPlayerError> {
+    let (opened, ready) = sync_channel(1);
+    let (own_exchange, own_source) = (exchange.clone(), source.clone());
+    let compute = move || {
+        let guard = EndGuard(own_exchange);
+        compute::<G>(&own_source, settings, &guard.0, &opened);
+    };
+    let thread = std::thread::Builder::new().name("network".to_owned()).spawn(compute);
+    let thread = thread.map_err(|error| NetworkPlayerError::Thread { name: source.to_string(), source: error })?;
+    Ok((thread, ready.recv().unwrap_or(Err(NetworkPlayerError::Ended))?))
 }
 
 /// However the thread ends, no request waits for it any more.
@@ -210,6 +226,12 @@ impl<G: NetworkGame> NetworkClient<G> {
             take(&answer.priors, Value::new(*value));
         }
         Ok(())
+    }
+}
+
+impl<G: NetworkGame> Drop for NetworkClient<G> {
+    fn drop(&mut self) {
+        self.exchange.remove_mailbox(&self.mailbox);
     }
 }
 

@@ -1,4 +1,5 @@
-//! Batches of leaves on their way from the threads of a match to the thread that computes a network, and back.
+//! Batches of leaves on their way from the threads of a match, or of one search, to those that compute a network, and
+//! back.
 //!
 //! While the network computes one batch, the leaves of the other games gather in the next. Nothing is allocated once
 //! the buffers have grown to their size.
@@ -75,6 +76,11 @@ impl Exchange {
         mailbox
     }
 
+    /// Forgets a thread that asks no more.
+    pub(super) fn remove_mailbox(&self, mailbox: &Arc<Mailbox>) {
+        lock(&self.gathering).mailboxes.retain(|other| !Arc::ptr_eq(other, mailbox));
+    }
+
     /// Adds a request to the batch that gathers: `add` appends its leaves and returns their number. If it fails,
     /// nothing may have been added. Waits while the batch is full.
     pub(super) fn ask<E>(
@@ -117,7 +123,7 @@ impl Exchange {
     /// Ends the requests: none will come any more.
     pub(super) fn close(&self) {
         lock(&self.gathering).is_closed = true;
-        self.has_work.notify_one();
+        self.has_work.notify_all();
     }
 
     /// Says that nothing is computed any more: all requests, those that wait and later ones, fail with
@@ -259,6 +265,37 @@ mod tests {
         let error = EvaluationError::DeviceFailed("no memory".into());
         batch.refuse(&error);
         assert_eq!(mailbox.wait().err(), Some(error));
+    }
+
+    #[test]
+    fn several_threads_compute_and_all_end() {
+        let exchange = Exchange::default();
+        std::thread::scope(|scope| {
+            for _ in 0..2 {
+                scope.spawn(|| {
+                    let mut batch = Batch::default();
+                    while exchange.take(&mut batch, Duration::ZERO) {
+                        batch.deliver(&counting(&batch.input));
+                    }
+                });
+            }
+            let askers: Vec<_> = (1..=4)
+                .map(|leaf_count| {
+                    let exchange = &exchange;
+                    scope.spawn(move || {
+                        let mailbox = exchange.add_mailbox();
+                        for _ in 0..50 {
+                            ask(exchange, &mailbox, leaf_count);
+                            assert_eq!(mailbox.wait().unwrap().values.len(), leaf_count);
+                        }
+                        exchange.remove_mailbox(&mailbox);
+                    })
+                })
+                .collect();
+            askers.into_iter().for_each(|asker| asker.join().unwrap());
+            assert!(lock(&exchange.gathering).mailboxes.is_empty());
+            exchange.close();
+        });
     }
 
     #[test]

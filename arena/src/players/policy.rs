@@ -1,40 +1,46 @@
 //! The player that needs no search: the bare policy of a network.
 
+use rand::{RngExt, SeedableRng};
+use rand_pcg::Pcg64Mcg;
 use shared::catalog::NetworkGame;
 use shared::game::Value;
 
 use super::network::NetworkClient;
 use super::{MatchPlayer, Opening, PlayerError, PlayerFailure};
+use crate::levels::draw_by_prior;
 
-/// Plays the move with the highest prior, of equals the first.
+/// Plays the move with the highest prior, of equals the first, or draws one by the priors.
 pub struct PolicyPlayer<G: NetworkGame> {
     game: G,
     network: NetworkClient<G>,
+    temperature: f32,
+    random: Pcg64Mcg,
     moves: Vec<G::Move>,
     value: Option<Value>,
 }
 
 impl<G: NetworkGame> PolicyPlayer<G> {
-    /// Makes the player.
-    pub fn new(game: G, network: NetworkClient<G>) -> Self {
-        Self { game, network, moves: vec![], value: None }
+    /// Makes the player. At `temperature` 0 it plays the highest prior.
+    pub fn new(game: G, network: NetworkClient<G>, temperature: f32) -> Self {
+        Self { game, network, temperature, random: Pcg64Mcg::seed_from_u64(0), moves: vec![], value: None }
     }
 }
 
 impl<G: NetworkGame> MatchPlayer<G> for PolicyPlayer<G> {
-    fn begin(&mut self, _: &Opening<'_, G>, _: u64) -> Result<(), PlayerFailure> {
+    fn begin(&mut self, _: &Opening<'_, G>, seed: u64) -> Result<(), PlayerFailure> {
+        self.random = Pcg64Mcg::seed_from_u64(seed);
         Ok(())
     }
 
     fn choose(&mut self, position: &G::Position) -> Result<G::Move, PlayerFailure> {
         self.moves.clear();
         self.game.legal_moves(position, &mut self.moves);
-        let (moves, mut best, mut root_value) = (&self.moves, None, None);
+        let (moves, temperature, share) = (&self.moves, self.temperature, self.random.random());
+        let (mut best, mut root_value) = (None, None);
         self.network
             .evaluate_one(position, moves, |priors, value| {
                 root_value = Some(value);
-                best =
-                    moves.iter().zip(priors).reduce(|best, it| if it.1 > best.1 { it } else { best }).map(|it| *it.0);
+                best = draw_by_prior(priors, temperature, share).and_then(|at| moves.get(at).copied());
             })
             .map_err(PlayerError::from)?;
         self.value = root_value;

@@ -8,6 +8,8 @@ use networks::{NetworkSource, READY};
 use sha2::{Digest, Sha256};
 use shared::search::{SearchPreset, SearchSettings};
 
+use crate::levels::{LevelError, StrengthLevel};
+
 /// The searches without a network, by all their names. `vanilla` has always been `mcts` in tables.
 const PRESETS: [(&str, SearchPreset); 3] =
     [("mcts", SearchPreset::Vanilla), ("vanilla", SearchPreset::Vanilla), ("grandmaster", SearchPreset::Grandmaster)];
@@ -49,6 +51,8 @@ pub enum PlayerSpec {
         /// Its weights.
         source: NetworkSource,
     },
+    /// The ready network at a named strength.
+    Level(StrengthLevel),
     /// Another program.
     Engine(EngineSpec),
 }
@@ -101,7 +105,7 @@ pub enum PlayerSpecError {
     /// Not one of the known kinds, and not a file.
     #[error(
         "player {0:?}: write random, uniform:N, mcts:N, grandmaster:N, ready, FILE.safetensors, policy:FILE.safetensors, \
-         uhp:COMMAND or hub:COMMAND; there is no such file"
+         level:N, uhp:COMMAND or hub:COMMAND; there is no such file"
     )]
     Unknown(String),
     /// Not a possible number of simulations.
@@ -121,6 +125,14 @@ pub enum PlayerSpecError {
         player: String,
         /// What is wrong.
         error: ExplorationError,
+    },
+    /// Not a named strength.
+    #[error("player {player:?}: {error}")]
+    Level {
+        /// The player.
+        player: String,
+        /// What is wrong.
+        error: LevelError,
     },
     /// An engine without a limit would think for ever.
     #[error(
@@ -173,6 +185,10 @@ impl PlayerSpec {
         if let Some(source) = text.strip_prefix("policy:") {
             return Ok(Self::Policy { source: network_source(text, source)? });
         }
+        if let Some(number) = text.strip_prefix("level:") {
+            let level = number.parse().map_err(|error| PlayerSpecError::Level { player: text.into(), error });
+            return level.map(Self::Level);
+        }
         for protocol in [Protocol::Uhp, Protocol::Hub] {
             if let Some(rest) = text.strip_prefix(protocol.name())
                 && rest.starts_with([':', '@'])
@@ -215,6 +231,7 @@ impl PlayerSpec {
                 format!("{}@{simulation_count}{exploration}", network_name(source, weights))
             }
             Self::Policy { source } => format!("policy:{}", network_name(source, weights)),
+            Self::Level(level) => format!("level:{level}-{}", short_hash(weights)),
             Self::Engine(EngineSpec { protocol, command, limit }) => format!("{protocol}@{limit}:{command}"),
         }
     }
@@ -224,6 +241,7 @@ impl PlayerSpec {
     pub const fn network(&self) -> Option<&NetworkSource> {
         match self {
             Self::Network { source, .. } | Self::Policy { source } => Some(source),
+            Self::Level(_) => Some(&NetworkSource::Ready),
             _ => None,
         }
     }
@@ -244,9 +262,13 @@ fn network_source(player: &str, text: &str) -> Result<NetworkSource, PlayerSpecE
 
 /// Returns the name of the network's file and the first eight digits of the SHA-256 of its bytes: `pretrained-0a1b2c3d`.
 fn network_name(source: &NetworkSource, bytes: &[u8]) -> String {
-    let short: String = Sha256::digest(bytes).iter().take(4).map(|byte| format!("{byte:02x}")).collect();
     let stem = source.file().map_or(READY.into(), |file| file.file_stem().unwrap_or_default().to_string_lossy());
-    format!("{}-{short}", stem.replace(char::is_whitespace, "_"))
+    format!("{}-{}", stem.replace(char::is_whitespace, "_"), short_hash(bytes))
+}
+
+/// Returns the first eight digits of the SHA-256 of `bytes`.
+fn short_hash(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().take(4).map(|byte| format!("{byte:02x}")).collect()
 }
 
 impl EngineSpec {
@@ -380,6 +402,7 @@ mod tests {
         assert_eq!(name(&format!("policy:{path}")), "policy:best-9a129038");
         assert_eq!(name("ready@100,1"), "ready-9a129038@100,1");
         assert_eq!(name("policy:ready"), "policy:ready-9a129038");
+        assert_eq!(name("level:7"), "level:7-9a129038", "a level is one of the network that it is played with");
     }
 
     #[test]
@@ -387,6 +410,7 @@ mod tests {
         let error = |text| parse(text).unwrap_err().to_string();
         assert!(error("nobody").starts_with("player \"nobody\": write random, uniform:N"), "{}", error("nobody"));
         assert_eq!(error("uniform:1"), "player \"uniform:1\": \"1\" is not a number of simulations from 2 to 10000000");
+        assert_eq!(error("level:11"), "player \"level:11\": \"11\" is not a level from 1 to 10");
         assert_eq!(error("mcts:"), "player \"mcts:\": \"\" is not a number of simulations from 1 to 10000000");
         assert_eq!(error("uhp@depth=2: "), "player \"uhp@depth=2: \": there is no command");
         assert_eq!(error("uhp@depth=0:a"), "player \"uhp@depth=0:a\": \"depth=0\" is not depth=N or time=1s");

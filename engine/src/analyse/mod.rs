@@ -7,14 +7,13 @@ use std::io::Write;
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
+use arena::matches::MatchGame;
 use runtime::exit::UsageError;
-use shared::catalog::NetworkGame;
 use shared::search::{MoveReport, ParallelSearch, Proof, SIMULATION_COUNT_MAX};
 
-use crate::options::EngineOptions;
 use crate::player::PlayerOptions;
 use crate::start::StartOptions;
-use crate::think::{Limits, think};
+use crate::thinker::Thinker;
 
 /// Searches one position and shows what it thinks of the moves.
 #[derive(Debug, clap::Args)]
@@ -41,13 +40,16 @@ pub struct Options {
     /// How many moves are shown, the best first.
     #[arg(long, value_name = "N", default_value_t = 10)]
     moves: usize,
+    /// How many moves are shown with the best play after them, the best first.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    lines: usize,
 }
 
 /// Searches `position` of `game`, which is called `heading`, and prints the moves.
 ///
 /// # Errors
 /// [`UsageError`] for a time that is not possible; a network that cannot be played; if the output is closed.
-fn analyse<G: NetworkGame>(
+fn analyse<G: MatchGame>(
     game: &G,
     position: &G::Position,
     heading: &str,
@@ -64,23 +66,23 @@ fn analyse<G: NetworkGame>(
     if let Some(outcome) = game.outcome(position) {
         return writeln!(out, "the game is over: {outcome:?}").context("print the result");
     }
-    player.set_threads(options.threads);
-    let mut engine = EngineOptions::new::<G>(preset);
-    engine.batch_size.value = options.batch_size;
-    let simulations = options.simulations.or(time.is_none().then_some(engine.simulations.value));
+    let mut thinker = Thinker::new(player, preset, 0);
+    let numbers =
+        [("BatchSize", options.batch_size), ("Threads", options.threads), ("SearchThreads", options.search_threads)];
+    numbers.into_iter().try_for_each(|(name, value)| thinker.set(name, &value.to_string()))?;
+    let simulations = options.simulations.or(time.is_none().then_some(thinker.options().simulations.value));
     let started = Instant::now();
-    let limits = engine.limits(simulations, time.map(|time| started + time));
-    let limits = Limits { thread_count: options.search_threads, ..limits };
-    let mut search = engine.new_search(game, position, 0)?;
-    think(&mut search, &|seed| player.evaluator(preset, seed), &limits, &mut |_| true)?;
-    print(game, &search, started.elapsed(), options.moves, out).context("print the analysis")
+    let limits = thinker.options().limits(simulations, time.map(|time| started + time));
+    thinker.think(game, position, &limits, &mut |_| true)?;
+    let search = thinker.search().context("the search is there")?;
+    print(game, search, started.elapsed(), options, out).context("print the analysis")
 }
 
-fn print<G: NetworkGame>(
+fn print<G: MatchGame>(
     game: &G,
     search: &ParallelSearch<G>,
     time: Duration,
-    moves: usize,
+    options: &Options,
     out: &mut dyn Write,
 ) -> std::io::Result<()> {
     let (position, count) = (search.position(), search.simulation_count());
@@ -93,7 +95,7 @@ fn print<G: NetworkGame>(
         f64::from(count) / time.as_secs_f64().max(1e-9)
     )?;
     writeln!(out, "{:>8} {:>7} {:>7} {:>12}  move", "visits", "share", "prior", "value")?;
-    for report in search.move_reports().into_iter().take(moves) {
+    for report in search.move_reports().into_iter().take(options.moves) {
         let MoveReport { mv, prior, visit_count, proof, .. } = report;
         let share = 100.0 * f64::from(visit_count) / f64::from(count.max(1));
         let prior = 100.0 * prior;
@@ -101,13 +103,21 @@ fn print<G: NetworkGame>(
         let text = game.format_move(position, mv);
         writeln!(out, "{visit_count:>8} {share:>5.1} % {prior:>5.1} % {value:>12}  {text}")?;
     }
-    let mut after = position.clone();
-    let mut line = Vec::new();
-    for mv in search.principal_variation() {
-        line.push(game.format_move(&after, mv));
-        game.play(&mut after, mv);
+    for (number, report) in (1..).zip(search.move_reports().into_iter().take(options.lines)) {
+        let name = if number == 1 { "best line".to_owned() } else { format!("line {number}") };
+        writeln!(out, "{name}: {}", line_text(game, position, search.line_of(report.mv)))?;
     }
-    writeln!(out, "best line: {}", line.join(", "))
+    Ok(())
+}
+
+fn line_text<G: MatchGame>(game: &G, position: &G::Position, moves: Vec<G::Move>) -> String {
+    let mut after = position.clone();
+    let text = |mv| {
+        let text = game.format_move(&after, mv);
+        game.play(&mut after, mv);
+        text
+    };
+    moves.into_iter().map(text).collect::<Vec<_>>().join(", ")
 }
 
 /// Returns a value as people read it, from the view of whoever is to move.
@@ -150,6 +160,11 @@ mod tests {
             analysis(&["--game", "hive", "--position", position, "--simulations", "50", "--moves", "3"]).unwrap();
         assert!(shown.starts_with(&format!("{position}\nvalue +0.000 for White after 50 simulations")), "{shown}");
         assert_eq!(shown.lines().count(), 3 + 3 + 1, "{shown}");
+        let shown = analysis(&["--game", "dama", "--simulations", "200", "--moves", "1", "--lines", "3"]).unwrap();
+        let lines: Vec<&str> = shown.lines().skip(4).collect();
+        assert!(lines.len() == 3 && lines[0].starts_with("best line: ") && lines[2].starts_with("line 3: "), "{shown}");
+        let first = |line: &str| line.split(": ").nth(1).and_then(|line| line.split(", ").next()).map(str::to_owned);
+        assert!(first(lines[0]) != first(lines[1]) && first(lines[1]) != first(lines[2]), "{shown}");
         let error = analysis(&["--game", "hive", "--position", &position.replace("[2]", "[3]")]).unwrap_err();
         assert_eq!(error.to_string(), "--position: turn White[3] is claimed after moves that lead to White[2]");
     }

@@ -4,37 +4,10 @@ use std::time::Duration;
 
 use notation::dama::hub_line::HubLine;
 
-/// Moves that the time left is shared among if nobody says how many there are; games are seldom longer.
-const MOVES_LEFT: f64 = 30.0;
-/// Share of the time left that one move takes at most.
-const SHARE_MAX: f64 = 0.5;
+use crate::move_time::MoveTime;
+
 /// Longest time that counts as one.
 const SECONDS_MAX: f64 = 1e7;
-
-/// Time that a move may take.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum MoveTime {
-    /// This long, and no longer.
-    Fixed(Duration),
-    /// A share of what is on the clock.
-    Share {
-        /// The share.
-        share: Duration,
-        /// All that is left, the increment included.
-        left: Duration,
-    },
-}
-
-impl MoveTime {
-    /// Returns how long to search, if the answer is to be there `margin` before the end of the time. A share ends long
-    /// before that, so it is cut only where the clock itself comes near; even then half of what is left is used.
-    pub fn without(self, margin: Duration) -> Duration {
-        match self {
-            Self::Fixed(time) => time.saturating_sub(margin),
-            Self::Share { share, left } => share.min(left.saturating_sub(margin).max(left / 2)),
-        }
-    }
-}
 
 /// An argument of `level` that is not a number.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -70,7 +43,7 @@ impl Level {
         let move_time = seconds("move-time")?.map(|time| MoveTime::Fixed(Duration::from_secs_f64(time)));
         let clock_time = match (seconds("time")?, seconds("inc")?, number(line, "moves")?) {
             (None, None, _) => None,
-            (time, increment, moves) => Some(share(time.unwrap_or(0.0), increment.unwrap_or(0.0), moves)),
+            (time, increment, moves) => Some(MoveTime::share(time.unwrap_or(0.0), increment.unwrap_or(0.0), moves)),
         };
         Ok(Self {
             depth: number(line, "depth")?,
@@ -79,15 +52,6 @@ impl Level {
             is_infinite: line.has("infinite"),
         })
     }
-}
-
-/// Returns the time for one move in seconds: an equal share of what is left, and the increment, which comes before the move.
-fn share(time: f64, increment: f64, moves: Option<u32>) -> MoveTime {
-    let moves = moves.map_or(MOVES_LEFT, |moves| f64::from(moves.max(1)));
-    let share_max = if moves > 1.0 { SHARE_MAX } else { 1.0 };
-    let left = time + increment;
-    let share = (time / moves + increment).min(left * share_max);
-    MoveTime::Share { share: Duration::from_secs_f64(share), left: Duration::from_secs_f64(left) }
 }
 
 fn number<T: std::str::FromStr>(line: &HubLine, name: &'static str) -> Result<Option<T>, LevelError> {

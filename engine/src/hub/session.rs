@@ -4,8 +4,6 @@ use std::io::{self, Write};
 use std::time::Duration;
 
 use notation::dama::hub::{self, HubError};
-use rand::{RngExt, SeedableRng};
-use rand_pcg::Pcg64Mcg;
 use shared::game::dama::text::{find_move, format_with_captured};
 use shared::game::dama::{Dama, DamaRules, Move, Position};
 use shared::game::{Game, MoveError, Outcome};
@@ -15,19 +13,16 @@ use super::level::{Level, LevelError};
 use super::watch::{Ends, Lines, Next, Watch};
 use crate::options::{EngineOptions, Kind, OptionError, ShownOption};
 use crate::player::Player;
-use crate::think::think;
+use crate::thinker::Thinker;
 use notation::dama::hub_line::{HubLine, quoted};
 
 /// One conversation.
 pub struct Session {
-    player: Player<Dama>,
-    options: EngineOptions,
+    /// Its tree is that of the last search.
+    thinker: Thinker<Dama>,
     /// The position; none after one that was refused.
     position: Option<Position>,
     level: Level,
-    /// The tree below the position searched last, kept for the next one.
-    search: Option<ParallelSearch<Dama>>,
-    random: Pcg64Mcg,
 }
 
 /// Why a command is not carried out.
@@ -61,16 +56,12 @@ enum Mode {
 impl Session {
     /// Makes a session at the start of a game. `seed` is for choosing moves at a temperature.
     pub fn new(player: Player<Dama>, preset: SearchPreset, seed: u64) -> Self {
-        let options = EngineOptions::new::<Dama>(preset);
-        player.set_threads(options.threads.value);
-        Self {
-            player,
-            options,
-            position: Some(dama().initial_position()),
-            level: Level::default(),
-            search: None,
-            random: Pcg64Mcg::seed_from_u64(seed),
-        }
+        let (thinker, position) = (Thinker::new(player, preset, seed), Some(dama().initial_position()));
+        Self { thinker, position, level: Level::default() }
+    }
+
+    const fn options(&self) -> &EngineOptions {
+        self.thinker.options()
     }
 
     /// Carries out a line and writes the answer. Unknown commands are passed over, as the protocol wants it.
@@ -85,7 +76,7 @@ impl Session {
             "ping" => writeln!(out, "pong").map(Ok)?,
             "set-param" => self.set(&line),
             "new-game" => {
-                self.search = None;
+                self.thinker.forget();
                 Ok(())
             }
             "pos" => self.set_position(&line),
@@ -105,7 +96,7 @@ impl Session {
         let version = env!("CARGO_PKG_VERSION");
         writeln!(out, "id name=Alveare version={version} author=\"the Alveare maintainers\"")?;
         writeln!(out, "param name=variant value=italian type=enum values=\"italian\"")?;
-        for shown in self.options.shown().iter().filter(|shown| !shown.hub_name.is_empty()) {
+        for shown in self.options().shown().iter().filter(|shown| !shown.hub_name.is_empty()) {
             writeln!(out, "{}", parameter(shown))?;
         }
         writeln!(out, "wait")
@@ -117,17 +108,11 @@ impl Session {
             let is_known = value.eq_ignore_ascii_case("italian");
             return if is_known { Ok(()) } else { Err(CommandError::Variant(value.to_owned())) };
         }
-        let before = self.options.tree_key();
-        match self.options.set(name, value) {
+        match self.thinker.set(name, value) {
             // Managers send the parameters that they know to every engine.
-            Err(OptionError::Unknown(_)) => return Ok(()),
-            set => set?,
+            Err(OptionError::Unknown(_)) => Ok(()),
+            set => Ok(set?),
         }
-        self.player.set_threads(self.options.threads.value);
-        if self.options.tree_key() != before {
-            self.search = None;
-        }
-        Ok(())
     }
 
     fn set_position(&mut self, line: &HubLine) -> Result<(), CommandError> {
@@ -180,32 +165,23 @@ impl Session {
         lines: &mut dyn Lines,
         out: &mut dyn Write,
     ) -> io::Result<Next> {
-        let kept = self.kept_search(position);
-        let new_search = || self.options.new_search(&dama(), position, self.random.random());
-        let mut search = match kept.map_or_else(new_search, Ok) {
-            Ok(search) => search,
-            Err(error) => return tell_error(out, &error.to_string()).map(|()| Next::Listen),
-        };
+        self.keep_tree(position);
         let ponders = mode == Mode::Ponder;
         let ends = self.ends();
-        let mut limits = self.options.limits(ends.simulation_count.filter(|_| !ponders), None);
-        let (player, preset) = (&self.player, self.options.preset.value);
-        let make_evaluator = |seed| player.evaluator(preset, seed);
-        let mut watch = Watch::new(lines, &mut *out, ends, search.simulation_count(), ponders);
+        let mut limits = self.options().limits(ends.simulation_count.filter(|_| !ponders), None);
+        let mut watch = Watch::new(lines, &mut *out, ends, self.kept_simulation_count(), ponders);
         limits.deadline = watch.deadline();
-        let thought = think(&mut search, &make_evaluator, &limits, &mut |search| watch.goes_on(search));
-        if let Err(error) = thought {
-            return tell_error(out, &format!("search failed: {error:#}")).map(|()| Next::Listen);
-        }
-        let next = watch.finish(&search)?;
-        let Some(best) = search.choose_move() else {
-            return tell_error(out, "search failed: no move was tried").map(|()| Next::Listen);
+        let thought = self.thinker.think(&dama(), position, &limits, &mut |search| watch.goes_on(search));
+        let best = match thought {
+            Ok(thought) => thought.mv,
+            Err(error) => return tell_error(out, &format!("search failed: {error:#}")).map(|()| Next::Listen),
         };
-        let reply = search.principal_variation().into_iter().skip_while(|mv| *mv != best).nth(1);
+        let Some(search) = self.thinker.search() else { return Ok(Next::Listen) };
+        let next = watch.finish(search)?;
+        let reply = search.line_of(best).into_iter().nth(1);
         let reply = reply.map_or_else(String::new, |mv| format!(" ponder={}", format_with_captured(mv)));
         writeln!(out, "done move={}{reply}", format_with_captured(best))?;
         out.flush()?;
-        self.search = Some(search);
         Ok(next)
     }
 
@@ -215,19 +191,23 @@ impl Session {
         if is_infinite {
             return Ends { depth: None, simulation_count: None, time: None };
         }
-        let margin = Duration::from_millis(self.options.time_margin_ms.value.into());
+        let margin = Duration::from_millis(self.options().time_margin_ms.value.into());
         let has_limit = time.is_some() || depth.is_some();
-        let default_count = (!has_limit).then_some(self.options.simulations.value);
+        let default_count = (!has_limit).then_some(self.options().simulations.value);
         Ends { depth, simulation_count: nodes.or(default_count), time: time.map(|time| time.without(margin)) }
     }
 
-    /// Returns the tree of the last search, if the position is in it at most two plies down.
-    fn kept_search(&mut self, position: &Position) -> Option<ParallelSearch<Dama>> {
-        let mut search = self.search.take()?;
-        let line = line_between(search.position(), position)?;
-        line.into_iter().for_each(|mv| search.play(mv));
-        let is_small = search.byte_count() <= ((self.options.memory_mb.value as usize) << 20) / 4;
-        (is_small && dama().outcome(search.position()).is_none()).then_some(search)
+    /// Moves the tree of the last search to the position if that is in it at most two plies down, or drops it.
+    fn keep_tree(&mut self, position: &Position) {
+        let line = self.thinker.search().and_then(|search| line_between(search.position(), position));
+        match line.filter(|_| dama().outcome(position).is_none()) {
+            Some(line) => line.into_iter().for_each(|mv| self.thinker.play(mv)),
+            None => self.thinker.forget(),
+        }
+    }
+
+    fn kept_simulation_count(&self) -> u32 {
+        self.thinker.search().map_or(0, ParallelSearch::simulation_count)
     }
 }
 
@@ -271,6 +251,7 @@ fn parameter(shown: &ShownOption) -> String {
     let kind = match kind {
         Kind::Int => "int",
         Kind::Real => "real",
+        Kind::Bool => "bool",
         Kind::Enum => "enum",
     };
     let allowed = match &allowed[..] {

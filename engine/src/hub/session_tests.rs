@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use shared::game::Game;
 use shared::game::dama::Dama;
 use shared::game::dama::text::find_move;
-use shared::search::{ParallelSearch, SearchPreset};
+use shared::search::SearchPreset;
 
 use super::*;
 use crate::player::Player;
@@ -83,15 +83,13 @@ fn the_tree_is_kept_while_the_game_goes_on() {
         let start = hub::write(Dama::default().initial_position().board(), shared::game::Side::White);
         say(&mut session, &format!("pos pos={start} moves=\"{moves}\""));
         let position = session.position.clone().unwrap();
-        let kept = session.kept_search(&position);
-        assert_eq!(kept.as_ref().map_or(0, ParallelSearch::simulation_count) > 0, !moves.is_empty());
-        session.search = kept;
+        session.keep_tree(&position);
+        assert_eq!(session.kept_simulation_count() > 0, !moves.is_empty());
         let answer = say(&mut session, "go think");
         moves = format!("{} {}", argument(&answer, "move").unwrap(), argument(&answer, "ponder").unwrap_or_default());
     }
     say(&mut session, "new-game");
-    let position = session.position.clone().unwrap();
-    assert!(session.kept_search(&position).is_none());
+    assert_eq!(session.kept_simulation_count(), 0);
 }
 
 #[test]
@@ -137,7 +135,7 @@ fn every_preset_searches_with_several_threads() {
         say(&mut session, "level nodes=500");
         let answer = say(&mut session, "go think");
         assert!(answer.contains(" nodes=500 ") && argument(&answer, "move").is_some(), "{preset}: {answer}");
-        assert!(session.search.is_some());
+        assert!(session.kept_simulation_count() > 0);
     }
 }
 

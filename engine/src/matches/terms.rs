@@ -63,6 +63,6 @@ pub struct NetworkTerms {
 impl NetworkTerms {
     /// Returns how networks are computed.
     pub fn settings(self) -> NetworkSettings {
-        NetworkSettings { device: self.device, thread_count: self.network_threads.into() }
+        NetworkSettings { device: self.device, thread_count: self.network_threads.into(), batches_at_once: 1 }
     }
 }

@@ -21,7 +21,7 @@ pub fn open(options: &Options) -> anyhow::Result<Box<dyn Counted>> {
     ensure_absent(options.count.is_none(), "--count", "dama")?;
     let start = options.start.game_type.unwrap_or(GameType::MLP).to_string();
     let game: GameString = options.start.position.as_ref().unwrap_or(&start).parse().map_err(wrong_position)?;
-    let rules = ReplayRules { repetition_draw: RuleChoice::Off, queen_first: RuleChoice::Auto };
+    let rules = ReplayRules { repetition_draw: RuleChoice::Off, queen_first: RuleChoice::Auto, rest_counts: false };
     let game_type = options.start.game_type.unwrap_or(game.game_type);
     let hive = Hive::new(HiveRules { game_type, ..*rules.hive(&game).rules() });
     let (position, _) = game.replay(&hive).map_err(wrong_position).context("read the position")?;

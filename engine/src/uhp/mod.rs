@@ -3,8 +3,11 @@
 //! Here are the command line and the loop over lines; what is said and done is told in `docs/uhp.md`.
 
 mod command;
+mod game_clock;
 mod refusal;
+mod report;
 mod session;
+mod verdict;
 
 use std::io::{self, BufRead, Write};
 
@@ -14,7 +17,7 @@ use runtime::shutdown::Interrupts;
 
 use command::Command;
 use refusal::Refusal;
-use session::Session;
+use session::{Session, Viewer};
 
 use crate::inbox::{Inbox, Line};
 use crate::player::PlayerOptions;
@@ -62,7 +65,9 @@ fn set(session: &mut Session, setting: &str) -> Result<(), UsageError> {
 /// A search ends by an interrupt that came after its command, or once the viewer has said `exit`.
 fn converse(session: &mut Session, mut inbox: Inbox, interrupts: &Interrupts, out: &mut impl Write) -> io::Result<()> {
     answer(session, Ok(Command::Info), &mut || true, out)?;
-    while let Some(Line { text, read_at }) = inbox.wait() {
+    loop {
+        session.ponder(&mut || inbox.is_quiet());
+        let Some(Line { text, read_at }) = inbox.wait() else { break };
         let command = match text {
             Ok(line) if line.is_empty() => continue,
             Ok(line) => Command::parse(&line),
@@ -87,12 +92,34 @@ fn answer(
     goes_on: &mut dyn FnMut() -> bool,
     out: &mut impl Write,
 ) -> io::Result<()> {
-    match command.and_then(|command| session.execute(command, goes_on)) {
+    let mut viewer = LiveViewer { goes_on, out: &mut *out, failure: None };
+    let answer = command.and_then(|command| session.execute(command, &mut viewer));
+    viewer.failure.map_or(Ok(()), Err)?;
+    match answer {
         Ok(lines) => lines.iter().try_for_each(|line| writeln!(out, "{line}"))?,
         Err(refusal) => writeln!(out, "{}", refusal.line())?,
     }
     writeln!(out, "ok")?;
     out.flush()
+}
+
+/// A viewer that gets lines while a search runs.
+struct LiveViewer<'a> {
+    goes_on: &'a mut dyn FnMut() -> bool,
+    out: &'a mut dyn Write,
+    failure: Option<io::Error>,
+}
+
+impl Viewer for LiveViewer<'_> {
+    fn goes_on(&mut self) -> bool {
+        self.failure.is_none() && (self.goes_on)()
+    }
+
+    fn tell(&mut self, line: &str) {
+        if self.failure.is_none() {
+            self.failure = writeln!(self.out, "{line}").and_then(|()| self.out.flush()).err();
+        }
+    }
 }
 
 #[cfg(test)]

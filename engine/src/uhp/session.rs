@@ -3,28 +3,52 @@
 use std::time::{Duration, Instant};
 
 use notation::uhp::{GameString, GameStringError, format_game};
-use rand::{RngExt, SeedableRng};
-use rand_pcg::Pcg64Mcg;
 use runtime::logging;
 use shared::game::hive::text::format_move;
 use shared::game::hive::{Hive, Move, Position};
-use shared::game::{Game, MoveError};
-use shared::search::{ParallelSearch, Proof, SearchPreset};
+use shared::game::{Game, MoveError, Side};
+use shared::search::{ParallelSearch, SearchPreset};
 
 use super::command::{Command, Limit, USAGES};
+use super::game_clock::GameClock;
 use super::refusal::Refusal;
+use super::report;
+use super::verdict::{Verdict, VerdictValues, Verdicts};
+use crate::move_time::MoveTime;
 use crate::options::{EngineOptions, Kind, ShownOption};
 use crate::player::Player;
-use crate::think::{Limits, think};
+use crate::think::Limits;
+use crate::thinker::Thinker;
+
+/// How often a search tells how far it is, if it does.
+const INFO_INTERVAL: Duration = Duration::from_secs(1);
 
 /// One conversation with a viewer.
 pub struct Session {
-    player: Player<Hive>,
-    options: EngineOptions,
+    thinker: Thinker<Hive>,
     game: Option<Played>,
-    /// The tree below the game's position, kept from move to move.
-    search: Option<ParallelSearch<Hive>>,
-    random: Pcg64Mcg,
+    /// The engine's own clock, if it keeps one.
+    clock: Option<GameClock>,
+    verdicts: Verdicts,
+    /// The side for which a move was last asked for in this game.
+    asked: Option<Side>,
+}
+
+/// Who is told of a search while it runs.
+pub trait Viewer {
+    /// Returns whether the search shall go on.
+    fn goes_on(&mut self) -> bool;
+    /// Takes a line of information.
+    fn tell(&mut self, line: &str);
+}
+
+/// Somebody who is told nothing.
+impl<F: FnMut() -> bool> Viewer for F {
+    fn goes_on(&mut self) -> bool {
+        self()
+    }
+
+    fn tell(&mut self, _line: &str) {}
 }
 
 /// A game and how it came to where it is.
@@ -47,49 +71,47 @@ impl Played {
 impl Session {
     /// Makes a session without a game. `seed` is for choosing moves at a temperature.
     pub fn new(player: Player<Hive>, preset: SearchPreset, seed: u64) -> Self {
-        let options = EngineOptions::new::<Hive>(preset);
-        player.set_threads(options.threads.value);
-        Self { player, options, game: None, search: None, random: Pcg64Mcg::seed_from_u64(seed) }
+        let thinker = Thinker::new(player, preset, seed);
+        Self { thinker, game: None, clock: None, verdicts: Verdicts::default(), asked: None }
     }
 
-    /// Carries out a command and returns the lines of its answer, without the closing `ok`. A search asks `goes_on`
-    /// between its batches.
+    /// Carries out a command and returns the lines of its answer, without the closing `ok`. A search asks the
+    /// viewer between its batches whether it goes on.
     ///
     /// # Errors
     /// [`Refusal`]; game and options are then as before.
-    pub fn execute(&mut self, command: Command, goes_on: &mut dyn FnMut() -> bool) -> Result<Vec<String>, Refusal> {
+    pub fn execute(&mut self, command: Command, viewer: &mut dyn Viewer) -> Result<Vec<String>, Refusal> {
         let line = match command {
             Command::Info => return Ok(info()),
             Command::Help => return Ok(USAGES.map(str::to_owned).to_vec()),
             Command::Exit => return Ok(vec![]),
-            Command::ListOptions => return Ok(self.options.shown().iter().map(option_line).collect()),
-            Command::GetOption(name) => option_line(&self.options.one(&name)?),
+            Command::ListOptions => return Ok(self.options().shown().iter().map(option_line).collect()),
+            Command::GetOption(name) => option_line(&self.options().one(&name)?),
             Command::SetOption { name, value } => self.set_option(&name, &value)?,
             Command::NewGame(text) => self.new_game(text.as_deref())?,
             Command::Play(text) => self.play(&text)?,
             Command::ValidMoves => self.valid_moves()?,
-            Command::BestMove(limit) => self.best_move(limit, goes_on)?,
+            Command::BestMove(limit) => self.best_move(limit, viewer)?,
             Command::Undo(count) => self.undo(count)?,
         };
         Ok(vec![line])
     }
 
     fn set_option(&mut self, name: &str, value: &str) -> Result<String, Refusal> {
-        let before = self.options.tree_key();
-        self.options.set(name, value)?;
-        self.player.set_threads(self.options.threads.value);
-        if self.options.tree_key() != before {
-            self.search = None;
-        }
-        Ok(option_line(&self.options.one(name)?))
+        self.thinker.set(name, value)?;
+        Ok(option_line(&self.options().one(name)?))
+    }
+
+    const fn options(&self) -> &EngineOptions {
+        self.thinker.options()
     }
 
     fn new_game(&mut self, text: Option<&str>) -> Result<String, Refusal> {
         let game: GameString = text.unwrap_or("Base").parse()?;
-        let hive = self.options.replay_rules().hive(&game);
+        let hive = self.options().replay_rules().hive(&game);
         let (position, moves) = game.replay_moves(&hive)?;
         check_turn(&game, position.ply())?;
-        self.search = None;
+        self.begin();
         Ok(self.game.insert(Played { hive, position, moves }).text())
     }
 
@@ -101,9 +123,7 @@ impl Session {
         })?;
         game.hive.play(&mut game.position, mv);
         game.moves.push(mv);
-        if let Some(search) = &mut self.search {
-            search.play(mv);
-        }
+        self.thinker.play(mv);
         Ok(game.text())
     }
 
@@ -122,39 +142,83 @@ impl Session {
         for mv in &game.moves {
             game.hive.play(&mut game.position, *mv);
         }
-        self.search = None;
+        (self.verdicts, self.asked) = (Verdicts::default(), None);
+        self.thinker.forget();
         Ok(game.text())
     }
 
-    fn best_move(&mut self, limit: Limit, goes_on: &mut dyn FnMut() -> bool) -> Result<String, Refusal> {
+    fn best_move(&mut self, limit: Limit, viewer: &mut dyn Viewer) -> Result<String, Refusal> {
         let started = Instant::now();
         let game = running(self.game.as_ref())?;
+        let (hive, side, ply) = (game.hive, game.position.side_to_move(), game.position.ply());
+        self.asked = Some(side);
         if let [only] = legal_moves(game)[..] {
             let text = format_move(&game.position, only);
             logging::print_line(&format!("bestmove {text}: the only move"));
             return Ok(text);
         }
-        let (player, preset) = (&self.player, self.options.preset.value);
-        let make_evaluator = |seed| player.evaluator(preset, seed);
-        let limits = limits(&self.options, limit, started);
-        let kept = self.search.take().filter(|search| search.byte_count() <= limits.byte_count_max / 2);
-        let failed = |error: String| Refusal::Search(error);
-        let mut search = match kept {
-            Some(search) => search,
-            None => {
-                let search = self.options.new_search(&game.hive, &game.position, self.random.random());
-                search.map_err(|error| failed(error.to_string()))?
+        let options = self.thinker.options();
+        let (is_told, line_count) = (options.info_lines.value, options.multi_pv.value);
+        let limits = limits(options, limit, self.clock.map(|clock| clock.move_time(side)), started);
+        let mut told_at = started;
+        let mut goes_on = |search: &ParallelSearch<Hive>| {
+            if is_told && told_at.elapsed() >= INFO_INTERVAL {
+                told_at = Instant::now();
+                tell_info(&hive, search, line_count, started, viewer);
             }
+            viewer.goes_on()
         };
-        let kept_count = search.simulation_count();
-        think(&mut search, &make_evaluator, &limits, &mut |_| goes_on())
-            .map_err(|error| failed(format!("{error:#}")))?;
-        let best = search.choose_move().ok_or_else(|| failed("no move was tried".to_owned()))?;
-        let text = format_move(&game.position, best);
-        logging::print_line(&report(game, &search, &text, kept_count, started.elapsed()));
-        self.search = Some(search);
+        let thought = self.thinker.think(&hive, &game.position, &limits, &mut goes_on);
+        let thought = thought.map_err(|error| Refusal::Search(format!("{error:#}")))?;
+        let text = format_move(&game.position, thought.mv);
+        if let Some(clock) = &mut self.clock {
+            clock.spend(side, started.elapsed());
+        }
+        if let Some(search) = self.thinker.search() {
+            if is_told {
+                tell_info(&hive, search, line_count, started, viewer);
+            }
+            match self.verdicts.judge(verdict_values(self.thinker.options()), side, ply, search.root_value().get()) {
+                Some(Verdict::Resign) => viewer.tell("info resign"),
+                Some(Verdict::OfferDraw) => viewer.tell("info draw"),
+                None => {}
+            }
+            logging::print_line(&report::summary(&hive, search, &thought));
+        }
         Ok(text)
     }
+
+    /// Searches while it is the turn of the side that was not asked for, until `is_quiet` says no. Does nothing unless
+    /// the option is on, and the tree of the last answer is there.
+    pub fn ponder(&mut self, is_quiet: &mut dyn FnMut() -> bool) {
+        let Ok(game) = running(self.game.as_ref()) else { return };
+        let options = self.thinker.options();
+        let is_opponents = self.asked.is_some_and(|asked| asked != game.position.side_to_move());
+        if !options.ponder.value || options.level().is_some() || !is_opponents || self.thinker.search().is_none() {
+            return;
+        }
+        let limits = options.limits(None, None);
+        let (hive, position) = (game.hive, game.position.clone());
+        if let Err(error) = self.thinker.think(&hive, &position, &limits, &mut |_| is_quiet()) {
+            logging::print_line(&format!("pondering ended: {error:#}"));
+        }
+    }
+
+    /// Begins the clock, and forgets what was expected: the game is another.
+    fn begin(&mut self) {
+        let options = self.thinker.options();
+        self.clock = GameClock::new(options.game_seconds.value, options.increment_seconds.value);
+        (self.verdicts, self.asked) = (Verdicts::default(), None);
+        self.thinker.forget();
+    }
+}
+
+fn verdict_values(options: &EngineOptions) -> VerdictValues {
+    VerdictValues { resign: options.resign_value.value, draw: options.draw_value.value }
+}
+
+fn tell_info(hive: &Hive, search: &ParallelSearch<Hive>, count: u32, started: Instant, viewer: &mut dyn Viewer) {
+    report::info_lines(hive, search, count, started.elapsed()).iter().for_each(|line| viewer.tell(line));
 }
 
 fn info() -> Vec<String> {
@@ -185,12 +249,18 @@ fn legal_moves(game: &Played) -> Vec<Move> {
     moves
 }
 
-fn limits(options: &EngineOptions, limit: Limit, started: Instant) -> Limits {
+/// Returns when a search ends; the engine's own clock, if it keeps one, bounds it besides.
+fn limits(options: &EngineOptions, limit: Limit, clock_time: Option<MoveTime>, started: Instant) -> Limits {
     let margin = Duration::from_millis(options.time_margin_ms.value.into());
+    let own = clock_time.map(|time| started + time.without(margin));
     match limit {
+        Limit::Settings if own.is_some() => options.limits(None, own),
         Limit::Settings => options.limits(Some(options.simulations.value), None),
-        Limit::Simulations(count) => options.limits(Some(count), None),
-        Limit::Time(time) => options.limits(None, Some(started + time.saturating_sub(margin))),
+        Limit::Simulations(count) => options.limits(Some(count), own),
+        Limit::Time(time) => {
+            let deadline = started + time.saturating_sub(margin);
+            options.limits(None, Some(own.map_or(deadline, |own| own.min(deadline))))
+        }
     }
 }
 
@@ -199,35 +269,18 @@ fn option_line(shown: &ShownOption) -> String {
     let ShownOption { name, kind, value, default, allowed, .. } = shown;
     let allowed = allowed.join(";");
     match kind {
+        Kind::Bool => format!("{name};bool;{value};{default}"),
         Kind::Int => format!("{name};int;{value};{default};{allowed}"),
         Kind::Real => format!("{name};double;{value};{default};{allowed}"),
         Kind::Enum => format!("{name};enum;{value};{default};{allowed}"),
     }
 }
 
-/// Returns the line for people about a search: what it thinks, and how fast it was.
-fn report(game: &Played, search: &ParallelSearch<Hive>, best: &str, kept_count: u32, time: Duration) -> String {
-    let count = search.simulation_count();
-    let rate = f64::from(count - kept_count) / time.as_secs_f64().max(1e-9);
-    let proven = if search.proof() == Proof::Unknown { "" } else { " (proven)" };
-    let mut position = game.position.clone();
-    let mut line = Vec::new();
-    for mv in search.principal_variation() {
-        line.push(format_move(&position, mv));
-        game.hive.play(&mut position, mv);
-    }
-    let value = search.root_value().get();
-    format!(
-        "bestmove {best}: value {value:+.3}{proven}, {count} simulations ({kept_count} kept), {rate:.0}/s, line {}",
-        line.join("; ")
-    )
-}
-
 #[cfg(test)]
 impl Session {
     /// Returns the simulations of the tree that is kept, if one is.
     pub fn kept_simulation_count(&self) -> Option<u32> {
-        self.search.as_ref().map(ParallelSearch::simulation_count)
+        self.thinker.search().map(ParallelSearch::simulation_count)
     }
 }
 

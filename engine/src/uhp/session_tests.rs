@@ -1,11 +1,14 @@
 //! Tests of the session without processes.
 
 use proptest::prelude::*;
+use rand::{RngExt, SeedableRng};
+use rand_pcg::Pcg64Mcg;
 use shared::game::Outcome;
 use shared::game::hive::HiveRules;
 use shared::search::{EvaluationError, Evaluator, LeafId, LeafSource};
 
 use super::*;
+use crate::player::PlayedNetwork;
 
 /// A session without a network.
 pub fn session() -> Session {
@@ -73,7 +76,7 @@ fn the_tree_is_kept_between_moves() {
     say(&mut session, &format!("play {best}")).unwrap();
     assert!(session.kept_simulation_count().unwrap() > 1);
     say(&mut session, "options set Exploration 1.5").unwrap();
-    assert!(session.search.is_none());
+    assert!(session.thinker.search().is_none());
     say(&mut session, "bestmove depth 20").unwrap();
     assert_eq!(session.kept_simulation_count().unwrap(), 20);
 }
@@ -85,7 +88,8 @@ fn time_and_memory_end_a_search() {
     let started = Instant::now();
     say(&mut session, "bestmove time 00:00:00.3").unwrap();
     let time = started.elapsed();
-    assert!(time >= Duration::from_millis(200), "{time:?}");
+    // Less than 250 ms: a batch that was slow once is allowed for.
+    assert!(time >= Duration::from_millis(100), "{time:?}");
     assert!(session.kept_simulation_count().unwrap() > 10);
     say(&mut session, "newgame").unwrap();
     say(&mut session, "bestmove time 00:00:00").unwrap();
@@ -93,7 +97,7 @@ fn time_and_memory_end_a_search() {
     say(&mut session, "options set MemoryMB 16").unwrap();
     say(&mut session, "play wG1").unwrap();
     say(&mut session, "bestmove time 01:00:00").unwrap();
-    let byte_count = session.search.as_ref().unwrap().byte_count();
+    let byte_count = session.thinker.search().unwrap().byte_count();
     assert!((4 << 20..=16 << 20).contains(&byte_count), "{byte_count}");
 }
 
@@ -105,7 +109,16 @@ fn a_network_that_fails_is_told_and_forgotten() {
             Err(EvaluationError::DeviceFailed("no\nmemory".into()))
         }
     }
-    let mut session = Session::new(Player::new(Some(Box::new(|| Box::new(Broken)))), SearchPreset::AlphaZero, 1);
+    struct BrokenNetwork;
+    impl PlayedNetwork<Hive> for BrokenNetwork {
+        fn set_threads(&mut self, _: u32, _: u32) -> Result<(), EvaluationError> {
+            Ok(())
+        }
+        fn evaluator(&self) -> Box<dyn Evaluator<Hive> + Send> {
+            Box::new(Broken)
+        }
+    }
+    let mut session = Session::new(Player::new(Some(Box::new(BrokenNetwork))), SearchPreset::AlphaZero, 1);
     say(&mut session, "newgame").unwrap();
     for threads in ["1", "4"] {
         say(&mut session, &format!("options set SearchThreads {threads}")).unwrap();
@@ -123,7 +136,7 @@ fn every_preset_plays_and_several_threads_make_the_simulations_they_are_told() {
     assert_eq!(shown, "Preset;enum;alphazero;alphazero;vanilla;grandmaster;alphazero");
     for preset in SearchPreset::ALL {
         say(&mut session, &format!("options set Preset {preset}")).unwrap();
-        assert!(session.search.is_none(), "another preset needs another tree");
+        assert!(session.thinker.search().is_none(), "another preset needs another tree");
         say(&mut session, "options set SearchThreads 4").unwrap();
         say(&mut session, "newgame Base+MLP;InProgress;White[2];wS1;bS1 wS1-").unwrap();
         let best = say(&mut session, "bestmove depth 60").unwrap();
@@ -164,6 +177,127 @@ fn what_people_write_is_read() {
     assert_eq!(other_side, "err turn Black[2] is claimed after moves that lead to White[2]");
     let refusal = refused(&mut session, r"play wA1 \wA1");
     assert_eq!(refusal, r#"invalidmove cannot read move "wA1 \wA1": wA1 is not on the board"#);
+}
+
+/// A viewer that keeps what it is told.
+#[derive(Default)]
+struct Listener {
+    lines: Vec<String>,
+    goes_on_for: Option<u32>,
+}
+
+impl Viewer for Listener {
+    fn goes_on(&mut self) -> bool {
+        self.goes_on_for.as_mut().is_none_or(|count| {
+            *count = count.saturating_sub(1);
+            *count > 0
+        })
+    }
+
+    fn tell(&mut self, line: &str) {
+        self.lines.push(line.to_owned());
+    }
+}
+
+/// Asks for a move and returns the answer, with what was told before it.
+fn listen(session: &mut Session, line: &str) -> (String, Vec<String>) {
+    let mut listener = Listener::default();
+    let answer = session.execute(Command::parse(line).unwrap(), &mut listener).unwrap();
+    (answer.join("\n"), listener.lines)
+}
+
+#[test]
+fn information_is_told_only_if_it_is_wanted() {
+    let mut session = session();
+    say(&mut session, "newgame Base+MLP;InProgress;White[2];wS1;bS1 wS1-").unwrap();
+    say(&mut session, "options set MultiPV 3").unwrap();
+    assert_eq!(listen(&mut session, "bestmove depth 100").1, Vec::<String>::new());
+    say(&mut session, "options set InfoLines true").unwrap();
+    let (best, lines) = listen(&mut session, "bestmove depth 200");
+    assert_eq!(lines.len(), 3, "{lines:?}");
+    assert!(lines[0].starts_with("info multipv 1 value ") && lines[0].contains(&format!(" line {best}")), "{lines:?}");
+    assert!(lines[2].starts_with("info multipv 3 ") && lines[2].contains(" simulations 200 time "), "{lines:?}");
+    say(&mut session, "newgame Base+MLP;InProgress;White[2];wS1;bS1 wS1-").unwrap();
+    let (_, lines) = listen(&mut session, "bestmove time 00:00:02.5");
+    assert!(lines.len() >= 6, "told while it thinks: {lines:?}");
+}
+
+#[test]
+fn pondering_goes_on_with_the_tree_while_it_is_the_opponents_turn() {
+    let mut session = session();
+    let ponder = |session: &mut Session| {
+        let mut count = 0;
+        session.ponder(&mut || {
+            count += 1;
+            count < 50
+        });
+        count
+    };
+    say(&mut session, "newgame Base+MLP;InProgress;White[2];wS1;bS1 wS1-").unwrap();
+    let best = say(&mut session, "bestmove depth 100").unwrap();
+    say(&mut session, &format!("play {best}")).unwrap();
+    assert_eq!(ponder(&mut session), 0, "it is off");
+    say(&mut session, "options set Ponder True").unwrap();
+    let before = session.kept_simulation_count().unwrap();
+    assert_eq!(ponder(&mut session), 50);
+    let after = session.kept_simulation_count().unwrap();
+    assert!(after > before, "{before} {after}");
+    let reply = say(&mut session, "validmoves").unwrap().split(';').next().unwrap().to_owned();
+    say(&mut session, &format!("play {reply}")).unwrap();
+    assert_eq!(ponder(&mut session), 0, "its own turn");
+    say(&mut session, "newgame Base").unwrap();
+    assert_eq!(ponder(&mut session), 0, "it has not been asked in this game");
+}
+
+#[test]
+fn the_engine_keeps_a_clock_for_the_whole_game() {
+    let mut session = session();
+    say(&mut session, "options set GameSeconds 3").unwrap();
+    say(&mut session, "newgame Base+MLP;InProgress;White[2];wS1;bS1 wS1-").unwrap();
+    for line in ["bestmove", "bestmove time 01:00:00", "bestmove depth 100000000"] {
+        let started = Instant::now();
+        say(&mut session, line).unwrap();
+        assert!(started.elapsed() < Duration::from_secs(2), "{line}: {:?}", started.elapsed());
+    }
+    let left = session.clock.unwrap().move_time(Side::White).without(Duration::ZERO);
+    assert!(left < Duration::from_millis(100), "{left:?}");
+    say(&mut session, "newgame Base").unwrap();
+    let fresh = session.clock.unwrap().move_time(Side::White).without(Duration::ZERO);
+    assert_eq!(fresh, Duration::from_millis(100));
+}
+
+#[test]
+fn resignation_and_draws_are_told_before_the_move() {
+    let mut session = session();
+    say(&mut session, "options set DrawValue 1").unwrap();
+    say(&mut session, "options set ResignValue 0.9").unwrap();
+    say(&mut session, "options set RepetitionDraw False").unwrap();
+    say(&mut session, "newgame Base+MLP").unwrap();
+    let mut told = vec![];
+    for _ in 0..60 {
+        let Ok(moves) = say(&mut session, "validmoves") else { break };
+        let (best, lines) = listen(&mut session, "bestmove depth 20");
+        told.extend(lines.into_iter().map(|line| (session.game.as_ref().unwrap().moves.len(), line)));
+        assert!(moves.split(';').any(|mv| mv == best), "the move is there all the same");
+        say(&mut session, &format!("play {best}")).unwrap();
+    }
+    assert!(told.iter().all(|(ply, line)| *ply >= 40 || line == "info resign"), "{told:?}");
+    assert!(told.iter().any(|(_, line)| line == "info draw"), "{told:?}");
+}
+
+#[test]
+fn another_resting_piece_makes_another_position_if_wanted() {
+    let mut session = session();
+    let opening = r"wS1;bS1 wS1-;wQ -wS1;bQ bS1-;wA1 /wS1;bA1 bS1\";
+    // White stands three times so: twice the queen rests, once the ant.
+    let shuffle = r"wQ \wS1;bA1 bQ-;wQ -wS1;bA1 bQ/;wA1 -wQ;bA1 bQ-;wA1 /wS1;bA1 bQ\;wQ \wS1;bA1 bQ-;wQ -wS1";
+    let load = |session: &mut Session| {
+        let game = say(session, &format!("newgame Base;InProgress;Black[9];{opening};{shuffle}")).unwrap();
+        game.split(';').nth(1).unwrap().to_owned()
+    };
+    assert_eq!(load(&mut session), "Draw");
+    say(&mut session, "options set RestCounts True").unwrap();
+    assert_eq!(load(&mut session), "InProgress");
 }
 
 fn any_line() -> impl Strategy<Value = String> {

@@ -48,7 +48,13 @@ fn check_line(line: &str) -> Result<(), Difference> {
 
 fn check(facts: &Facts) -> Result<(), Difference> {
     let game_type: GameType = facts.gametype.parse()?;
-    let rules = HiveRules { game_type, ply_limit: u32::MAX, repetition_draw: false, queen_first_allowed: false };
+    let rules = HiveRules {
+        game_type,
+        ply_limit: u32::MAX,
+        repetition_draw: false,
+        queen_first_allowed: false,
+        rest_counts: false,
+    };
     if let (Some(moves), Some(ply)) = (&facts.moves, facts.first_threefold_ply) {
         return check_repetition(&Hive::new(HiveRules { repetition_draw: true, ..rules }), moves, ply);
     }

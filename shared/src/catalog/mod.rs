@@ -92,7 +92,9 @@ impl From<WrittenSpec> for GameSpec {
     fn from(written: WrittenSpec) -> Self {
         match written {
             WrittenSpec::Hive { game_type, ply_limit, repetition_draw, queen_first_allowed, frame } => {
-                Self::Hive { rules: HiveRules { game_type, ply_limit, repetition_draw, queen_first_allowed }, frame }
+                let rest_counts = false;
+                let rules = HiveRules { game_type, ply_limit, repetition_draw, queen_first_allowed, rest_counts };
+                Self::Hive { rules, frame }
             }
             WrittenSpec::Dama { ply_limit, policy } => Self::Dama { rules: DamaRules { ply_limit }, policy },
             WrittenSpec::TicTacToe {} => Self::TicTacToe {},
@@ -104,7 +106,7 @@ impl From<GameSpec> for WrittenSpec {
     fn from(spec: GameSpec) -> Self {
         match spec {
             GameSpec::Hive {
-                rules: HiveRules { game_type, ply_limit, repetition_draw, queen_first_allowed },
+                rules: HiveRules { game_type, ply_limit, repetition_draw, queen_first_allowed, rest_counts: _ },
                 frame,
             } => Self::Hive { game_type, ply_limit, repetition_draw, queen_first_allowed, frame },
             GameSpec::Dama { rules: DamaRules { ply_limit }, policy } => Self::Dama { ply_limit, policy },

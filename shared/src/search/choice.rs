@@ -51,6 +51,11 @@ pub(super) fn line_from<T: TreeView>(tree: &T, first: Option<Edge<T::Move>>) -> 
     moves
 }
 
+/// Returns `mv`, a move of the root, and then the most visited moves below it; empty if it was never tried.
+pub(super) fn line_of<T: TreeView<Move: PartialEq>>(tree: &T, mv: &T::Move) -> Vec<T::Move> {
+    line_from(tree, tree.edges(NodeIndex::ROOT).find(|edge| edge.mv == *mv))
+}
+
 /// What is known of a move by whoever makes it; the order is that of preference.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Standing {

@@ -55,6 +55,7 @@ fn hive_from_proto(message: &proto::HiveSpec) -> Result<GameSpec, WireError> {
         ply_limit: message.ply_limit,
         repetition_draw: message.repetition_draw,
         queen_first_allowed: message.queen_first_allowed,
+        rest_counts: false,
     };
     Ok(GameSpec::Hive { rules, frame })
 }

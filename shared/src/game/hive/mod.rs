@@ -103,6 +103,11 @@ impl Hive {
     }
 }
 
+/// Returns a number for the piece that rests, or for none.
+fn resting(position: &Position) -> u64 {
+    position.last_moved().map_or(Piece::COUNT, Piece::index) as u64
+}
+
 impl Game for Hive {
     type Position = Position;
     type Move = Move;
@@ -134,7 +139,7 @@ impl Game for Hive {
         // Without a queen nothing moves, so nothing can come again.
         if position.has_queen() {
             let hash = position.hash();
-            position.history.record(hash);
+            position.history.record(if self.rules.rest_counts { mix_seed(hash, resting(position)) } else { hash });
         }
     }
 
@@ -156,8 +161,7 @@ impl Game for Hive {
 
     fn evaluation_hash(&self, position: &Position) -> u64 {
         // Pieces are told by kind in the hash of the position; here it matters which of them rests.
-        let resting = position.last_moved().map_or(Piece::COUNT, Piece::index) as u64;
-        let counts = resting << 8 | u64::from(position.history.occurrence_count());
+        let counts = resting(position) << 8 | u64::from(position.history.occurrence_count());
         mix_seed(position.hash(), u64::from(position.ply()) << 32 | counts)
     }
 

@@ -102,10 +102,21 @@ pub struct HiveRules {
     pub repetition_draw: bool,
     /// The queen may be a side's first piece (old records; tournament rules forbid it).
     pub queen_first_allowed: bool,
+    /// A position counts as another one if another piece rests, the one that may not be moved or thrown next: as some
+    /// sites count repetitions. For play and replay alone: networks, games and messages do not say it, so it is off in all
+    /// of them.
+    #[serde(skip)]
+    pub rest_counts: bool,
 }
 
 impl Default for HiveRules {
     fn default() -> Self {
-        Self { game_type: GameType::MLP, ply_limit: 200, repetition_draw: true, queen_first_allowed: false }
+        Self {
+            game_type: GameType::MLP,
+            ply_limit: 200,
+            repetition_draw: true,
+            queen_first_allowed: false,
+            rest_counts: false,
+        }
     }
 }

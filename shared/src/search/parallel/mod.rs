@@ -161,6 +161,12 @@ impl<G: Game> ParallelSearch<G> {
         choice::principal_variation(&self.tree)
     }
 
+    /// Returns `mv` and the best play for both sides after it as far as the tree knows it; empty if it was never tried.
+    #[must_use]
+    pub fn line_of(&self, mv: G::Move) -> Vec<G::Move> {
+        choice::line_of(&self.tree, &mv)
+    }
+
     /// Returns what is known of each legal move: proven wins first, proven losses last, then by visits and prior.
     #[must_use]
     pub fn move_reports(&self) -> Vec<MoveReport<G::Move>> {
