@@ -70,7 +70,7 @@ fn the_score_of_few_games_promotes_many_an_equal_candidate() {
     // candidates 70 Elo stronger.
     let table = [
         ("hive-original, hive-4090", score(400, 0.55), [2.6, 0.3], [98.0, 99.8]),
-        ("hive-cpu", score(40, 0.55), [31.8, 21.7], [78.9, 85.0]),
+        ("40 games, as hive-cpu had", score(40, 0.55), [31.8, 21.7], [78.9, 85.0]),
         ("dama-cpu", score(40, 0.525), [43.7, 36.9], [86.9, 93.3]),
         ("tictactoe", score(40, 0.5), [56.3, 54.5], [92.5, 97.5]),
     ];
@@ -86,12 +86,25 @@ fn the_score_of_few_games_promotes_many_an_equal_candidate() {
 
 #[test]
 fn the_sequential_test_promotes_few_of_them_in_not_many_more_games() {
-    let settings = GateSettings { rule: GateRule::Sequential, ..score(200, 0.55) };
-    for (elo, draw_share, promoted, games) in
-        [(0.0, 0.0, 0.094, 120.3), (0.0, 0.5, 0.049, 72.4), (70.0, 0.0, 0.917, 121.6), (70.0, 0.5, 0.948, 71.8)]
-    {
-        let (share, mean) = promoted_by_test(&settings, chances(elo, draw_share));
-        assert!((share - promoted).abs() < 0.012, "{elo} Elo, {draw_share} drawn: {share}");
-        assert!((mean - games).abs() < 3.0, "{elo} Elo, {draw_share} drawn: {mean} games");
+    let elo1_of_70 = GateSettings { rule: GateRule::Sequential, ..score(200, 0.55) };
+    let mut hive_cpu = GateSettings { rule: GateRule::Sequential, ..score(120, 0.55) };
+    hive_cpu.test.elo1 = 100.0;
+    // Settings, then for candidates so much stronger, with so many drawn games: the share promoted, and games on average.
+    let table = [
+        (
+            elo1_of_70,
+            [(0.0, 0.0, 0.094, 120.3), (0.0, 0.5, 0.049, 72.4), (70.0, 0.0, 0.917, 121.6), (70.0, 0.5, 0.948, 71.8)],
+        ),
+        (
+            hive_cpu,
+            [(0.0, 0.0, 0.139, 64.1), (0.0, 0.5, 0.047, 40.0), (70.0, 0.0, 0.822, 79.7), (70.0, 0.5, 0.802, 55.9)],
+        ),
+    ];
+    for (settings, rows) in table {
+        for (elo, draw_share, promoted, games) in rows {
+            let (share, mean) = promoted_by_test(&settings, chances(elo, draw_share));
+            assert!((share - promoted).abs() < 0.012, "{elo} Elo, {draw_share} drawn: {share}");
+            assert!((mean - games).abs() < 3.0, "{elo} Elo, {draw_share} drawn: {mean} games");
+        }
     }
 }

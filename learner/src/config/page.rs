@@ -26,7 +26,9 @@ impl PageConfig {
         let has_token = server.reader_token_file.is_some() || server.token_file.is_some();
         check_that("listen", is_private || has_token || server.insecure, || {
             let address = self.listen.map_or_else(String::new, |address| address.to_string());
-            format!("{address} is open to other machines: set server.reader_token_file or server.token_file, or server.insecure = true")
+            format!(
+                "{address} is open to other machines: set server.reader_token_file or server.token_file, or server.insecure = true"
+            )
         })
     }
 }
