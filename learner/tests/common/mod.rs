@@ -161,7 +161,8 @@ pub fn random_game<E: Encoding>(encoding: &E, lease: &Lease) -> Vec<ReportedPly>
         indices.clear();
         game.legal_moves(&position, &mut moves);
         encoding.policy_indices(&position, &moves, &mut indices);
-        let visits: Vec<(u16, u32)> = indices.iter().map(|index| (*index, rng.random_range(1..30))).collect();
+        // No more than the search of the game makes, however many moves there are.
+        let visits: Vec<(u16, u32)> = indices.iter().map(|index| (*index, rng.random_range(1..4))).collect();
         let simulation_count = visits.iter().map(|(_, count)| count).sum();
         let policy_target = Some(PolicyTarget::from_visits(visits).expect("legal moves are visited"));
         let mv = moves[rng.random_range(0..moves.len())];
