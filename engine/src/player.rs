@@ -19,9 +19,9 @@ pub struct PlayerOptions {
     /// grandmaster (rules of thumb).
     #[arg(long, value_name = "PRESET", default_value = "alphazero")]
     pub preset: SearchPreset,
-    /// Network to play: ready (the one that this program carries for the game), none, or a file as the learner writes it
-    /// (run/networks/*.safetensors).
-    #[arg(long, value_name = "ready|none|FILE", default_value = DEFAULT_NETWORK)]
+    /// Network to play: ready (the one that this program carries for the game), none, a file as the learner writes it
+    /// (run/networks/*.safetensors), or a run directory, which means its best network.
+    #[arg(long, value_name = "ready|none|FILE|RUN_DIR", default_value = DEFAULT_NETWORK)]
     network: NetworkChoice,
     /// Where the network is computed: auto, cpu, cuda or cuda:N.
     #[cfg(feature = "network")]

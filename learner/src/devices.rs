@@ -4,7 +4,7 @@ use net::DeviceChoice;
 use tracing::warn;
 
 use crate::config::LearnerConfig;
-use crate::services::RunStatus;
+use crate::progress::RunStatus;
 
 /// The counter of the status that tells how many of the two devices are the processor because `auto` found no GPU.
 const FALLBACK_COUNTER: &str = "processor_fallback_count";

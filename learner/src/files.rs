@@ -3,6 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use networks::BEST_FILE;
 use sha2::{Digest, Sha256};
 use shared::ids::NetworkId;
 
@@ -72,6 +73,12 @@ impl RunFiles {
     #[must_use]
     pub fn network_path(network_id: NetworkId) -> String {
         format!("networks/network-{:06}.safetensors", network_id.get())
+    }
+
+    /// Returns the file that is always the best network.
+    #[must_use]
+    pub fn best(&self) -> PathBuf {
+        self.dir.join(BEST_FILE)
     }
 
     /// Returns the file of a training checkpoint.

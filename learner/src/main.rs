@@ -18,7 +18,7 @@ use tracing::info;
 
 use commands::{
     BenchArgs, CheckArgs, DataInfoArgs, EvaluateArgs, ExportArgs, ExportNetworkArgs, InquireTarget, PageArgs, PlanArgs,
-    PretrainArgs, QuarantineArgs, RestoreArgs, TrainArgs,
+    PretrainArgs, QuarantineArgs, RestoreArgs, StatusArgs, TrainArgs,
 };
 
 /// Owns the GPU, the games and the networks of a training run.
@@ -29,7 +29,8 @@ use commands::{
     after_help = "Examples:\n  \
         learner --preset hive-cpu --run-dir run                    start a run, or go on with it\n  \
         learner --preset hive-4090 --set run.seed=7                change single keys\n  \
-        learner status --learner http://127.0.0.1:50051            ask a learner how far it is\n  \
+        learner status                                             ask a learner how its run is doing\n  \
+        learner status --watch                                     ... again and again\n  \
         learner page run                                           look at a run in a browser\n  \
         learner pretrain --preset hive-cpu --games DIR             learn from human games first\n  \
         learner train --preset tictactoe --data FILE               learn from a data set\n  \
@@ -63,9 +64,10 @@ struct Cli {
     /// Stop after so many iterations, counted from this start (run.iterations).
     #[arg(long, value_name = "N")]
     iterations: Option<u32>,
-    /// Network that a new run starts from, as generation 0: ready (the one that this program carries), a file, or the
-    /// folder that `learner pretrain` or `learner train` left it in (run.start_network).
-    #[arg(long, value_name = "FILE|ready")]
+    /// Network that a new run starts from, as generation 0: ready (the one that this program carries), a file, a run
+    /// directory, which means its best network, or the folder that `learner pretrain` or `learner train` left it in
+    /// (run.start_network).
+    #[arg(long, value_name = "FILE|RUN_DIR|ready")]
     resume: Option<String>,
     /// Keep copies of the run in a folder, file:///FOLDER or s3://BUCKET/PREFIX (backup.url).
     #[arg(long, value_name = "URL")]
@@ -85,8 +87,8 @@ struct Cli {
 enum Command {
     /// Asks a learner whether it serves; exit code 0 if it does.
     Health(InquireTarget),
-    /// Asks a learner how far its run is.
-    Status(InquireTarget),
+    /// Asks a learner how its run is doing: how far it is, what it waits for, who holds games, which alarms are on.
+    Status(StatusArgs),
     /// Serves the web page of a run directory, with or without a learner at work there; changes nothing in it.
     Page(PageArgs),
     /// Trains a network on human games; a run can start from it.
@@ -126,7 +128,7 @@ fn main() -> ExitCode {
     let cli: Cli = exit::parse();
     exit::run("learner", || match &cli.command {
         Some(Command::Health(target)) => commands::health(target),
-        Some(Command::Status(target)) => commands::status(target),
+        Some(Command::Status(args)) => commands::status(args),
         Some(Command::Page(args)) => commands::page(args),
         Some(Command::Pretrain(args)) => commands::pretrain(args),
         Some(Command::Train(args)) => commands::train(args),

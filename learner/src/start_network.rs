@@ -1,5 +1,5 @@
-//! The networks that a user names, to start from or to measure: the ready one, a file, or the folder of a supervised
-//! training. Here alone such a name is resolved.
+//! The networks that a user names, to start from or to measure: the ready one, a file, a run directory, or the folder of a
+//! supervised training. Here alone such a name is resolved.
 
 use std::path::{Path, PathBuf};
 
@@ -32,8 +32,8 @@ pub enum StartNetworkError {
     },
 }
 
-/// Returns the network that a user's path means: `ready`, the result if it is the folder of a supervised training, or
-/// the file itself.
+/// Returns the network that a user's path means: `ready`, the best one if it is a run directory, the result if it is the
+/// folder of a supervised training, or the file itself.
 #[must_use]
 pub fn network_of(path: &Path) -> NetworkSource {
     let named = NetworkSource::from(path);
@@ -84,6 +84,10 @@ mod tests {
         let result = folder.path().join("trained.safetensors");
         std::fs::write(&result, "weights").expect("a file");
         assert_eq!(network_of(folder.path()), NetworkSource::File(result));
+        let run_dir = tempfile::tempdir().expect("a folder");
+        let best = run_dir.path().join("best.safetensors");
+        std::fs::write(&best, "weights").expect("a file");
+        assert_eq!(network_of(run_dir.path()), NetworkSource::File(best));
     }
 
     #[test]

@@ -166,8 +166,9 @@ fn a_place_that_refuses_is_one_warning_a_try() {
     let line = learner.wait_for("backup failed");
     assert!(line.contains("WARN") && line.contains("s3://bucket/run") && !line.contains(SECRET), "{line}");
     let mut status = std::process::Command::new(env!("CARGO_BIN_EXE_learner"));
-    let status = status.args(["status", "--learner", &system.url()]).output().expect("it runs");
-    assert!(String::from_utf8_lossy(&status.stdout).contains("backup_failure_count 1"), "{status:?}");
+    let status = status.args(["status", "--json", "--learner", &system.url()]).output().expect("it runs");
+    let shown: serde_json::Value = serde_json::from_slice(&status.stdout).unwrap_or_else(|_| panic!("{status:?}"));
+    assert_eq!(shown["counters"]["backup_failure_count"], 1, "{status:?}");
     learner.kill_hard();
 }
 

@@ -78,6 +78,7 @@ impl Server {
             worker_id: "test".into(),
             kind: proto::WorkerKind::Actor.into(),
             program_version: "0".into(),
+            thread_count: 1,
         };
         change(&mut request);
         self.workers().join(request).await.map(tonic::Response::into_inner)

@@ -135,6 +135,7 @@ impl OwnWorker {
     async fn session(&mut self, mut client: Client) -> Result<(), tonic::Status> {
         client
             .join(proto::JoinRequest {
+                thread_count: 1,
                 protocol_version: proto::PROTOCOL_VERSION,
                 domain_version: shared::DOMAIN_VERSION,
                 worker_id: "own".into(),

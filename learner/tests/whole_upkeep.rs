@@ -57,6 +57,7 @@ async fn a_token_of_a_role_allows_that_role_alone() {
 
 fn join(worker_id: &str, kind: proto::WorkerKind) -> proto::JoinRequest {
     proto::JoinRequest {
+        thread_count: 1,
         protocol_version: proto::PROTOCOL_VERSION,
         domain_version: shared::DOMAIN_VERSION,
         worker_id: worker_id.into(),

@@ -15,6 +15,9 @@ use shared::catalog::GameSpec;
 /// How the network that the program carries is named on command lines.
 pub const READY: &str = "ready";
 
+/// The file in a run directory that is always the best network of the run.
+pub const BEST_FILE: &str = "best.safetensors";
+
 const HIVE: &[u8] = include_bytes!("../hive.safetensors");
 const DAMA: &[u8] = include_bytes!("../dama.safetensors");
 
@@ -48,6 +51,15 @@ pub enum NetworkSourceError {
         /// Why, from the system.
         source: std::io::Error,
     },
+    /// A folder without a network in it.
+    #[error(
+        "network {}: the folder has no {BEST_FILE}: name a file, or a run directory whose learner has started once",
+        folder.display()
+    )]
+    NoBest {
+        /// The folder.
+        folder: PathBuf,
+    },
     /// The program carries no network for the game.
     #[error("network {READY}: this program carries none for {game}")]
     NotCarried {
@@ -60,13 +72,14 @@ impl NetworkSource {
     /// Returns the bytes of the network file, for `game` if it is the ready one.
     ///
     /// # Errors
-    /// [`NetworkSourceError::Read`] or [`NetworkSourceError::NotCarried`].
+    /// [`NetworkSourceError`].
     pub fn read(&self, game: &GameSpec) -> Result<Cow<'static, [u8]>, NetworkSourceError> {
         match self {
             Self::Ready => {
                 let bytes = ready(game).ok_or_else(|| NetworkSourceError::NotCarried { game: game.to_string() })?;
                 Ok(bytes.into())
             }
+            Self::File(folder) if folder.is_dir() => Err(NetworkSourceError::NoBest { folder: folder.clone() }),
             Self::File(file) => {
                 let bytes = std::fs::read(file);
                 Ok(bytes.map_err(|source| NetworkSourceError::Read { file: file.clone(), source })?.into())
@@ -87,15 +100,20 @@ impl NetworkSource {
 impl FromStr for NetworkSource {
     type Err = Infallible;
 
-    /// Reads `ready`, or the path of a file (`./ready`, if it has that name).
+    /// Reads `ready`, or the path of a file (`./ready`, if it has that name) or of a run directory.
     fn from_str(text: &str) -> Result<Self, Infallible> {
         Ok(Path::new(text).into())
     }
 }
 
 impl From<&Path> for NetworkSource {
+    /// A run directory means the best network in it.
     fn from(path: &Path) -> Self {
-        if path.as_os_str() == READY { Self::Ready } else { Self::File(path.to_owned()) }
+        if path.as_os_str() == READY {
+            return Self::Ready;
+        }
+        let best = path.join(BEST_FILE);
+        Self::File(if best.is_file() { best } else { path.to_owned() })
     }
 }
 
@@ -137,5 +155,18 @@ mod tests {
         assert_eq!((source("ready").to_string(), source("a/b").to_string()), ("ready".into(), "a/b".into()));
         let error = source("/no/such/file").read(&GameSpec::TicTacToe {}).expect_err("no such file");
         assert_eq!(error.to_string(), "network /no/such/file: cannot read it");
+    }
+
+    #[test]
+    fn a_run_directory_means_its_best_network() {
+        let run_dir = std::env::temp_dir().join(format!("alveare-networks-{}", std::process::id()));
+        std::fs::create_dir_all(&run_dir).expect("a folder");
+        let source = || NetworkSource::from(run_dir.as_path());
+        let error = source().read(&GameSpec::TicTacToe {}).expect_err("no network");
+        assert!(error.to_string().contains("the folder has no best.safetensors: name a file"), "{error}");
+        std::fs::write(run_dir.join(BEST_FILE), "weights").expect("a file");
+        assert_eq!(source(), NetworkSource::File(run_dir.join("best.safetensors")));
+        assert_eq!(source().read(&GameSpec::TicTacToe {}).expect("the file").as_ref(), b"weights");
+        std::fs::remove_dir_all(&run_dir).expect("removed");
     }
 }

@@ -189,6 +189,22 @@ impl ServerAuth {
         }
     }
 
+    /// Checks what a caller shows, the value of `authorization`, and returns what it may do. A call that is refused is
+    /// counted; one that is let in keeps its connection open.
+    ///
+    /// # Errors
+    /// What is wrong, in words.
+    pub fn check(&self, shown: Option<&[u8]>, connection: Option<&ConnectionInfo>) -> Result<Role, &'static str> {
+        let role = self.role_of(shown);
+        match role {
+            Ok(_) => {
+                connection.inspect(|connection| connection.note_call());
+            }
+            Err(problem) => self.note_refusal(connection.and_then(ConnectionInfo::address), problem),
+        }
+        role
+    }
+
     /// Returns how many calls were refused.
     #[must_use]
     pub fn refused_count(&self) -> u64 {
@@ -198,19 +214,16 @@ impl ServerAuth {
 
 impl Interceptor for ServerAuth {
     fn call(&mut self, mut request: Request<()>) -> Result<Request<()>, Status> {
-        let role = self.role_of(request.metadata().get(HEADER).map(|shown| shown.as_bytes()));
-        let connection = request.extensions().get::<ConnectionInfo>();
-        let problem = match role {
+        let shown = request.metadata().get(HEADER).map(MetadataValue::as_bytes);
+        match self.check(shown, request.extensions().get()) {
             Ok(role) => {
-                connection.inspect(|connection| connection.note_call());
                 request.extensions_mut().insert(role);
-                return Ok(request);
+                Ok(request)
             }
-            Err(problem) => problem,
-        };
-        let address = connection.and_then(ConnectionInfo::address);
-        self.note_refusal(address, problem);
-        Err(Status::unauthenticated(format!("{problem}; give the worker the learner's token (token_file)")))
+            Err(problem) => {
+                Err(Status::unauthenticated(format!("{problem}; give the worker the learner's token (token_file)")))
+            }
+        }
     }
 }
 
@@ -264,6 +277,10 @@ mod tests {
             auth.call(Request::new(())).unwrap_err();
         }
         assert_eq!(auth.refused_count(), 1000);
+        assert_eq!(auth.check(Some(b"Bearer abd"), None), Err("wrong token"));
+        assert_eq!(auth.check(None, None), Err("no token"));
+        assert_eq!(auth.check(Some(b"Bearer abc"), None), Ok(Role::Any));
+        assert_eq!(auth.refused_count(), 1002);
         assert_eq!(ServerAuth::new(None).refused_count(), 0);
     }
 

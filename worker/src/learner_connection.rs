@@ -225,6 +225,7 @@ pub(crate) async fn join_once(
         worker_id: identity.worker_id.clone(),
         kind: identity.kind.into(),
         program_version: env!("CARGO_PKG_VERSION").into(),
+        thread_count: settings.threads as u32,
     };
     let join = with_deadline("join", settings, workers.join(request)).await?;
     let best_network_id =

@@ -17,7 +17,7 @@ use super::manifest::RunFacts;
 use super::{Access, BackupError, BackupPlace, BackupUrl, LocalCopy, Uploaded, Uploader};
 use crate::best::BestNetwork;
 use crate::config::BackupConfig;
-use crate::services::RunStatus;
+use crate::progress::RunStatus;
 use crate::store::Reader;
 
 /// Time between two looks at whether a network was promoted.

@@ -1,7 +1,8 @@
-//! Asking a running learner: is it there, and how far is it.
+//! Asking a running learner: is it there, and how is its run doing.
 
+use std::io::{self, IsTerminal, Write};
 use std::path::PathBuf;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use anyhow::Context;
 use proto::status_client::StatusClient;
@@ -13,8 +14,12 @@ use tonic_health::pb::HealthCheckRequest;
 use tonic_health::pb::health_check_response::ServingStatus;
 use tonic_health::pb::health_client::HealthClient;
 
+use super::status_table::status_table;
+
 /// How long a learner has to answer.
 const DEADLINE: Duration = Duration::from_secs(5);
+/// Moves the cursor to the first place of a terminal and clears what is after it.
+const REDRAW: &str = "\x1b[H\x1b[2J\x1b[3J";
 
 /// Which learner to ask.
 #[derive(Debug, Clone, clap::Args)]
@@ -25,6 +30,20 @@ pub struct InquireTarget {
     /// File with the learner's token.
     #[arg(long, value_name = "FILE")]
     pub token_file: Option<PathBuf>,
+}
+
+/// What to print of a run.
+#[derive(Debug, Clone, clap::Args)]
+pub struct StatusArgs {
+    #[command(flatten)]
+    target: InquireTarget,
+    /// Print everything as JSON, for programs: the fields of alveare.v1.GetStatusReply. With --watch one object a line.
+    #[arg(long)]
+    json: bool,
+    /// Print again every so many seconds, 1 to 3600, by default 2; on a terminal in place of what was there.
+    #[arg(long, value_name = "SECONDS", num_args = 0..=1, default_missing_value = "2",
+        value_parser = clap::value_parser!(u64).range(1..=3600))]
+    watch: Option<u64>,
 }
 
 /// Succeeds if the learner serves.
@@ -41,46 +60,71 @@ pub fn health(target: &InquireTarget) -> anyhow::Result<()> {
     })
 }
 
-/// Prints how far the run is, one `name value` a line.
+/// Prints how a run is doing, once or again and again.
 ///
 /// # Errors
-/// If the learner is not there, refuses the token, or does not answer in time.
-pub fn status(target: &InquireTarget) -> anyhow::Result<()> {
-    let token = target.token_file.as_deref().map(Token::from_file).transpose().map_err(anyhow::Error::from);
+/// If the learner is not there, refuses the token, or does not answer in time; with `--watch`, the first time.
+pub fn status(args: &StatusArgs) -> anyhow::Result<()> {
+    let token = args.target.token_file.as_deref().map(Token::from_file).transpose().map_err(anyhow::Error::from);
     let token = token.map_err(|error| UsageError(format!("--token-file: {error:#}")))?;
-    block_on(target, async {
-        let mut client = StatusClient::with_interceptor(connect(target).await?, ClientAuth::new(token.as_ref()));
-        let reply = client.get_status(proto::GetStatusRequest {}).await?.into_inner();
-        exit::print(&lines_of(&reply)).context("write to stdout")
-    })
+    let ask = || ask(&args.target, token.as_ref());
+    let Some(seconds) = args.watch else {
+        return exit::print(&shown(args, &ask()?)?).context("write to stdout");
+    };
+    exit::unless_reader_has_gone(watch(args, Duration::from_secs(seconds), ask))
 }
 
-fn lines_of(reply: &proto::GetStatusReply) -> String {
-    let mut lines = vec![
-        format!("run_id {}", reply.run_id),
-        format!("iteration {}", reply.iteration),
-        format!("generation {}", reply.generation),
-        format!("best_network_id {}", reply.best_network_id),
-        format!("training_step {}", reply.training_step),
-        format!("finished_game_count {}", reply.finished_game_count),
-        format!("replay_position_count {}", reply.replay_position_count),
-        format!("actor_count {}", reply.actor_count),
-        format!("evaluator_count {}", reply.evaluator_count),
-        format!("evaluations_per_second {:.0}", reply.evaluations_per_second),
-        format!("batch_fill {:.2}", reply.batch_fill),
-        format!("waiting_for {}", reply.waiting_for),
-    ];
-    let mut counters: Vec<_> = reply.counters.iter().map(|(name, count)| format!("{name} {count}")).collect();
-    counters.sort();
-    lines.append(&mut counters);
-    lines.join("\n") + "\n"
+/// Prints every `interval`. Once it has answered, a learner that is away is shown as such, and asked again.
+fn watch(
+    args: &StatusArgs,
+    interval: Duration,
+    ask: impl Fn() -> anyhow::Result<proto::GetStatusReply>,
+) -> anyhow::Result<()> {
+    let is_drawn = io::stdout().is_terminal() && !args.json;
+    let mut reply = Some(ask()?);
+    loop {
+        let text = reply.as_ref().map(|reply| shown(args, reply)).transpose()?.unwrap_or_default();
+        let mut stdout = io::stdout().lock();
+        let start = if is_drawn && !text.is_empty() { REDRAW } else { "" };
+        stdout.write_all(format!("{start}{text}").as_bytes()).and_then(|()| stdout.flush())?;
+        drop(stdout);
+        std::thread::sleep(interval);
+        reply = match ask() {
+            Ok(reply) => Some(reply),
+            Err(error) => {
+                runtime::logging::print_line(&format!("learner: {error:#}"));
+                None
+            }
+        };
+    }
+}
+
+/// Returns what is printed of an answer.
+fn shown(args: &StatusArgs, reply: &proto::GetStatusReply) -> anyhow::Result<String> {
+    if !args.json {
+        return Ok(status_table(reply, SystemTime::now()));
+    }
+    // By way of a value, which has its names in order.
+    let value = serde_json::to_value(reply)?;
+    let text = if args.watch.is_some() { value.to_string() } else { serde_json::to_string_pretty(&value)? };
+    Ok(text + "\n")
+}
+
+fn ask(target: &InquireTarget, token: Option<&Token>) -> anyhow::Result<proto::GetStatusReply> {
+    block_on(target, async {
+        let mut client = StatusClient::with_interceptor(connect(target).await?, ClientAuth::new(token));
+        match client.get_status(proto::GetStatusRequest {}).await {
+            Ok(reply) => Ok(reply.into_inner()),
+            Err(status) => Err(anyhow::anyhow!("{}", status.message())),
+        }
+    })
 }
 
 async fn connect(target: &InquireTarget) -> anyhow::Result<Channel> {
     Ok(target.learner.endpoint().timeout(DEADLINE).connect().await?)
 }
 
-fn block_on(target: &InquireTarget, work: impl Future<Output = anyhow::Result<()>>) -> anyhow::Result<()> {
+fn block_on<T>(target: &InquireTarget, work: impl Future<Output = anyhow::Result<T>>) -> anyhow::Result<T> {
     let tokio = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let answered = tokio.block_on(async { tokio::time::timeout(DEADLINE, work).await });
     answered.context("no answer in time").flatten().with_context(|| format!("learner {}", target.learner))

@@ -21,6 +21,7 @@ mod pretrain;
 mod quarantine;
 mod restore;
 mod sample_file;
+mod status_table;
 mod supervised_args;
 mod train;
 
@@ -30,7 +31,7 @@ pub use data_info::{DataInfoArgs, data_info};
 pub use evaluate::{EvaluateArgs, evaluate};
 pub use export::{ExportArgs, export};
 pub use export_network::{ExportNetworkArgs, export_network};
-pub use inquire::{InquireTarget, health, status};
+pub use inquire::{InquireTarget, StatusArgs, health, status};
 pub use page::{PageArgs, page};
 pub use plan::{PlanArgs, plan};
 pub use pretrain::{PretrainArgs, pretrain};

@@ -24,7 +24,7 @@ pub use learning::{CutOffTargetKind, LearningRates, ReplayConfig, TrainingConfig
 pub use page::PageConfig;
 pub use parts::{JoinTerms, PipelineSettings, TrainerSettings};
 pub use play::{AlarmConfig, GateConfig, SelfPlayConfig, YardstickConfig};
-pub use serving::{InferenceConfig, PipelineMode, RunConfig, ServerConfig};
+pub use serving::{InferenceConfig, MetricsConfig, PipelineMode, RunConfig, ServerConfig};
 
 use crate::supervised::SupervisedSettings;
 
@@ -47,6 +47,8 @@ pub struct LearnerConfig {
     pub run: RunConfig,
     /// Who may connect, and how.
     pub server: ServerConfig,
+    /// Who may see how it is doing.
+    pub metrics: MetricsConfig,
     /// The web page.
     pub page: PageConfig,
     /// How games are made.
@@ -88,6 +90,7 @@ impl LearnerConfig {
         self.game.check().map_err(under("game"))?;
         self.run.check().map_err(under("run"))?;
         self.server.check().map_err(under("server"))?;
+        self.metrics.check(&self.server).map_err(under("metrics"))?;
         self.page.check(&self.server).map_err(under("page"))?;
         self.self_play.check(&self.game).map_err(under("self_play"))?;
         self.gate.check().map_err(under("gate"))?;
@@ -190,6 +193,9 @@ mod tests {
                 (config.self_play.human_start_share, config.self_play.earlier_start_share) = (0.6, 0.6);
             }),
             ("server.lease", |config| config.server.lease = Duration::MAX),
+            ("metrics.listen", |config| config.metrics.listen = Some(([0, 0, 0, 0], 9464).into())),
+            ("run.hourly_price", |config| config.run.hourly_price = -0.1),
+            ("alarms.no_games_max", |config| config.alarms.no_games_max = Duration::MAX),
             ("backup.url", |config| config.backup.url = "gs://bucket".to_owned()),
             ("backup.interval", |config| config.backup.interval = Duration::ZERO),
             ("backup.keep_days", |config| config.backup.keep_days = u32::MAX),

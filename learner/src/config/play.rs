@@ -1,5 +1,7 @@
 //! Sections about games: `[self_play]`, `[gate]`, `[alarms]`.
 
+use std::time::Duration;
+
 use serde::{Deserialize, Serialize};
 use shared::catalog::{GameSpec, GameVisitor};
 use shared::encoding::Encoding;
@@ -148,6 +150,9 @@ impl YardstickConfig {
     }
 }
 
+/// Longest time until an alarm.
+const ALARM_TIME_MAX: Duration = Duration::from_secs(30 * 24 * 60 * 60);
+
 /// When to warn: Hive runs have died of draws without anyone noticing.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -160,6 +165,14 @@ pub struct AlarmConfig {
     pub distinct_opening_share_min: f64,
     /// Rise of the mean squared value error on held-out games from the best network to the candidate, 0..=4.
     pub value_error_rise_max: f64,
+    /// Time without a finished game while games are awaited, 0 s to 30 days; 0: never warn.
+    #[serde(with = "humantime_serde")]
+    pub no_games_max: Duration,
+    /// Time that a gate waits without an evaluator, 0 s to 30 days; 0: never warn.
+    #[serde(with = "humantime_serde")]
+    pub no_evaluator_max: Duration,
+    /// MiB that are to be free on the disk of the run directory; 0: never warn.
+    pub disk_free_mib_min: u32,
 }
 
 impl AlarmConfig {
@@ -167,6 +180,10 @@ impl AlarmConfig {
         check_range("draw_share_max", self.draw_share_max, 0.0..=1.0)?;
         check_range("cut_off_share_max", self.cut_off_share_max, 0.0..=1.0)?;
         check_range("distinct_opening_share_min", self.distinct_opening_share_min, 0.0..=1.0)?;
-        check_range("value_error_rise_max", self.value_error_rise_max, 0.0..=4.0)
+        check_range("value_error_rise_max", self.value_error_rise_max, 0.0..=4.0)?;
+        for (key, time) in [("no_games_max", self.no_games_max), ("no_evaluator_max", self.no_evaluator_max)] {
+            check_that(key, time <= ALARM_TIME_MAX, || "is above 30days")?;
+        }
+        Ok(())
     }
 }

@@ -1,4 +1,4 @@
-//! Sections about the run itself and those it serves: `[run]`, `[server]`, `[inference]`.
+//! Sections about the run itself and those it serves: `[run]`, `[server]`, `[metrics]`, `[inference]`.
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use shared::setting::{SettingError, check_range, check_that};
 use super::THREADS_MAX;
 
 /// Where the run lives and how it starts.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RunConfig {
     /// Folder of the store, the networks and the checkpoint.
@@ -23,14 +23,17 @@ pub struct RunConfig {
     pub pipeline: PipelineMode,
     /// Iterations after which the learner stops, from this start on; 0 for none.
     pub iterations: u32,
-    /// Network that a new run starts from, as generation 0: `ready`, a file, or the folder of a supervised training; none:
-    /// random weights.
+    /// Network that a new run starts from, as generation 0: `ready`, a file, a run directory, or the folder of a supervised
+    /// training; none: random weights.
     pub start_network: Option<PathBuf>,
+    /// Price of an hour of the learner's machine in any currency, 0..=1,000,000; 0: unknown.
+    pub hourly_price: f64,
 }
 
 impl RunConfig {
     pub(super) fn check(&self) -> Result<(), SettingError> {
-        check_that("dir", !self.dir.as_os_str().is_empty(), || "names no folder")
+        check_that("dir", !self.dir.as_os_str().is_empty(), || "names no folder")?;
+        check_range("hourly_price", self.hourly_price, 0.0..=1e6)
     }
 }
 
@@ -108,6 +111,60 @@ impl ServerConfig {
         let is_private = self.listen.ip().is_loopback();
         check_that("listen", is_private || self.token_files().next().is_some() || self.insecure, || {
             format!("{} is open to other machines: set server.token_file, or server.insecure = true", self.listen)
+        })
+    }
+
+    /// Checks that nobody else reaches an address at which one only looks, if there is one, without a token that opens it,
+    /// unless that is wanted.
+    pub(super) fn check_reader_reach(&self, key: &'static str, listen: Option<SocketAddr>) -> Result<(), SettingError> {
+        let Some(address) = listen else { return Ok(()) };
+        let has_token = self.reader_token_file.is_some() || self.token_file.is_some();
+        check_that(key, address.ip().is_loopback() || has_token || self.insecure, || {
+            format!(
+                "{address} is open to other machines: set server.reader_token_file or server.token_file, or server.insecure = true"
+            )
+        })
+    }
+}
+
+/// Where Prometheus asks.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MetricsConfig {
+    /// Address to listen on; `""`: none.
+    #[serde(with = "optional_address")]
+    pub listen: Option<SocketAddr>,
+}
+
+impl MetricsConfig {
+    pub(super) fn check(&self, server: &ServerConfig) -> Result<(), SettingError> {
+        server.check_reader_reach("listen", self.listen)
+    }
+}
+
+/// An address that may be missing, written as an empty text: TOML has no other way to take a value back.
+pub(super) mod optional_address {
+    use std::net::SocketAddr;
+
+    use serde::de::Error;
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    pub(in super::super) fn serialize<S: Serializer>(
+        address: &Option<SocketAddr>,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&address.map_or_else(String::new, |address| address.to_string()))
+    }
+
+    pub(in super::super) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Option<SocketAddr>, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        let address = (!text.is_empty()).then(|| text.parse()).transpose();
+        address.map_err(|_| {
+            D::Error::custom(format!(
+                "{text:?} is not an address; write IP:PORT, such as 127.0.0.1:8080, or \"\" for none"
+            ))
         })
     }
 }

@@ -38,4 +38,31 @@ pub struct GameCounters {
     pub quarantined_game_count: u64,
     /// Reports that could not be stored.
     pub failed_write_count: u64,
+    /// Self-play games that finished.
+    pub self_play: FinishedCounters,
+    /// Games of gates and of the yardstick that finished.
+    pub gate: FinishedCounters,
+}
+
+/// Finished games of one kind since the start of the process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct FinishedCounters {
+    /// Games.
+    pub game_count: u64,
+    /// Their plies, openings included.
+    pub ply_count: u64,
+    /// Games nobody won, those cut off included.
+    pub draw_count: u64,
+    /// Games that ended at the ply limit.
+    pub cut_off_count: u64,
+}
+
+impl FinishedCounters {
+    /// Adds a game.
+    pub(super) const fn add(&mut self, ply_count: u32, is_draw: bool, is_cut_off: bool) {
+        self.game_count += 1;
+        self.ply_count += ply_count as u64;
+        self.draw_count += is_draw as u64;
+        self.cut_off_count += is_cut_off as u64;
+    }
 }

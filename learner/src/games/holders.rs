@@ -59,6 +59,12 @@ impl Holders {
         self.held_count
     }
 
+    /// Returns the workers that hold games, each with their number.
+    pub(super) fn held(&self) -> impl Iterator<Item = (&str, usize)> {
+        let held = self.workers.iter().map(|(worker_id, holder)| (worker_id.as_str(), holder.held_count));
+        held.filter(|(_, held_count)| *held_count > 0)
+    }
+
     /// Notes that a worker holds one game more.
     pub(super) fn hold(&mut self, worker_id: &str) {
         self.held_count += 1;
@@ -167,6 +173,7 @@ mod tests {
         (0..4).for_each(|_| holders.let_go("a"));
         assert_eq!(ask(&mut holders, "a", 4, 10, now).count, 1);
         assert_eq!(holders.held_count(), 10);
+        assert_eq!(holders.held().collect::<Vec<_>>(), [("a", 5), ("b", 5)]);
     }
 
     #[test]

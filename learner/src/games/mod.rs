@@ -6,6 +6,7 @@
 mod game_progress;
 mod gate;
 mod grants;
+mod held_games;
 mod holders;
 mod lease;
 mod load;
@@ -18,9 +19,10 @@ mod seed;
 mod starts;
 mod yardstick;
 
-pub use game_progress::{GameCounters, GameProgress};
+pub use game_progress::{FinishedCounters, GameCounters, GameProgress};
 pub use gate::{GatePlan, GateReport};
 pub use grants::{GrantSettings, LeafLoad};
+pub use held_games::{HeldCounts, HeldGames};
 pub(crate) use lease::check_worker_id;
 pub use lease::{Lease, Leases};
 pub use registry::{GameRegistry, RegistryError, RegistryLimits, SelfPlayPlan};

@@ -159,6 +159,10 @@ pub(super) struct Delivery {
     pub moves_hash: u64,
     /// Whether it ended at the ply limit.
     pub is_cut_off: bool,
+    /// Whether nobody won.
+    pub is_draw: bool,
+    /// Plies, the opening included.
+    pub ply_count: u32,
 }
 
 impl<E: Encoding> Inner<E> {
@@ -299,6 +303,11 @@ impl<E: Encoding> GameRegistry<E> {
                 continue;
             }
             inner.progress.last_finish_number = delivery.finish_number;
+            let counters = match delivery.kind {
+                GameKind::SelfPlay => &mut inner.progress.counters.self_play,
+                GameKind::Gate => &mut inner.progress.counters.gate,
+            };
+            counters.add(delivery.ply_count, delivery.is_draw, delivery.is_cut_off);
             match delivery.kind {
                 GameKind::SelfPlay => {
                     let game = SampledGame { samples: &delivery.samples, is_cut_off: delivery.is_cut_off };

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use runtime::exit::one_line;
 use shared::encoding::Encoding;
-use shared::game::Game;
+use shared::game::{Game, Outcome};
 use shared::ids::{GameId, NetworkId};
 use shared::record::{PlyRecord, PolicyTarget, ReplayError, replay};
 use shared::search::{RootSelection, SearchSettings};
@@ -205,6 +205,8 @@ impl<E: Encoding> GameRegistry<E> {
                     samples: replayed.samples,
                     moves_hash: finished.moves_hash,
                     is_cut_off: replayed.is_cut_off,
+                    is_draw: outcome == Outcome::Draw,
+                    ply_count: finished.ply_count,
                 });
                 intake.changes.push(Change::FinishGame(finished.clone()));
                 Closing { game_id, finished: Some(finished), replacement: None }

@@ -67,7 +67,10 @@ impl<E: Encoding, V: InferenceBackend> Batcher<E, V> {
         if !accepted.is_empty() {
             let computed_leaf_count = self.backend.computed_leaf_count(self.input.len());
             let Self { counters, backend, input, output, .. } = self;
-            match counters.device_time.during(|| backend.evaluate(taken_for.network_id, input, output)) {
+            let evaluated_from = Instant::now();
+            let evaluated = counters.device_time.during(|| backend.evaluate(taken_for.network_id, input, output));
+            counters.batch_times.note(evaluated_from.elapsed());
+            match evaluated {
                 Ok(()) => {
                     InferenceCounters::add(&self.counters.computed_leaf_count, computed_leaf_count);
                     self.pace.note(self.input.len(), started_at.elapsed());

@@ -4,6 +4,7 @@
 //! Leaves of gates go first, streams take turns, and a batch is no larger than `batch_time_max` allows.
 //! What a worker sends is checked here; a bad batch is answered with an error and costs no other worker anything.
 
+mod batch_times;
 mod batcher;
 mod device_time;
 mod load_meter;
@@ -26,10 +27,12 @@ use shared::search::EvaluationError;
 use tokio::sync::mpsc;
 use tracing::warn;
 
+pub use batch_times::BatchTimes;
 pub use load_meter::LoadMeter;
 use net::NetError;
 pub use net::NetworkOutput;
 pub use networks::NetworkBackend;
+pub use queue::WaitingLeaves;
 
 use crate::best::BestNetwork;
 use batcher::Batcher;
@@ -97,6 +100,8 @@ pub struct InferenceCounters {
     pub self_play_wait_us: AtomicU64,
     /// Leaves of the next batch at most.
     pub batch_leaf_limit: AtomicU64,
+    /// How long evaluations of batches took on the device.
+    pub batch_times: BatchTimes,
     /// Leaves computed: those answered, and what batches were padded with.
     pub computed_leaf_count: AtomicU64,
     device_time: DeviceTime,
@@ -227,10 +232,28 @@ impl InferenceHandle {
         LeafStream { sender: LeafSender { handle: self.clone(), stream } }
     }
 
+    /// Returns a view of the queue.
+    #[must_use]
+    pub fn queue(&self) -> QueueView {
+        QueueView(Arc::clone(&self.queue.0))
+    }
+
     /// Returns what has been answered so far.
     #[must_use]
     pub fn counters(&self) -> Arc<InferenceCounters> {
         Arc::clone(&self.counters)
+    }
+}
+
+/// Looks at the queue without keeping it open.
+#[derive(Debug, Clone)]
+pub struct QueueView(Arc<LeafQueue>);
+
+impl QueueView {
+    /// Returns how many leaves wait or are being evaluated.
+    #[must_use]
+    pub fn waiting_leaves(&self) -> WaitingLeaves {
+        self.0.waiting_leaves()
     }
 }
 

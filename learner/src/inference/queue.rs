@@ -43,6 +43,15 @@ pub(super) enum QueueError {
     Closed,
 }
 
+/// Leaves that wait for their evaluation or are being evaluated.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct WaitingLeaves {
+    /// Of gates.
+    pub gate: u64,
+    /// Of self-play.
+    pub self_play: u64,
+}
+
 /// The queue between the streams and the inference threads.
 #[derive(Debug)]
 pub(super) struct LeafQueue {
@@ -50,6 +59,8 @@ pub(super) struct LeafQueue {
     arrived: Condvar,
     gate_room: Arc<Semaphore>,
     self_play_room: Arc<Semaphore>,
+    /// Leaves of each class at most.
+    class_leaf_count_max: usize,
     batch_leaf_count_max: usize,
     stream_leaf_count_max: usize,
 }
@@ -70,9 +81,16 @@ impl LeafQueue {
             arrived: Condvar::new(),
             gate_room: Arc::new(Semaphore::new(leaf_count_max)),
             self_play_room: Arc::new(Semaphore::new(leaf_count_max)),
+            class_leaf_count_max: leaf_count_max,
             batch_leaf_count_max: settings.leaf_count_max,
             stream_leaf_count_max: (leaf_count_max / FULL_STREAM_COUNT).max(settings.leaf_count_max),
         }
+    }
+
+    /// Returns how many leaves of each class wait or are being evaluated.
+    pub(super) fn waiting_leaves(&self) -> WaitingLeaves {
+        let taken = |room: &Semaphore| (self.class_leaf_count_max - room.available_permits()) as u64;
+        WaitingLeaves { gate: taken(&self.gate_room), self_play: taken(&self.self_play_room) }
     }
 
     /// Opens a stream.
@@ -229,6 +247,7 @@ mod tests {
         tokio::pin!(push);
         assert!(is_pending(push.as_mut()).await, "a quarter of 64 leaves is one stream's");
         queue.push(&other, job(4, 8).0).await.unwrap();
+        assert_eq!(queue.waiting_leaves(), WaitingLeaves { gate: 0, self_play: 24 });
         assert_eq!(take(&queue), [1]);
         push.await.unwrap();
         assert_eq!([take(&queue), take(&queue)], [vec![4], vec![2]]);

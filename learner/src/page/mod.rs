@@ -28,7 +28,7 @@ use runtime::auth::Token;
 use shared::catalog::GameSpec;
 use shared::setting::SettingError;
 
-use crate::services::RunStatus;
+use crate::progress::RunObserver;
 use crate::store::{Reader, StoreError};
 
 pub use evaluator::{EvaluatorError, PositionEvaluator};
@@ -62,7 +62,7 @@ pub struct Page {
     /// Decided gates do not change: each is summed up once.
     gate_scores: Arc<GateScores>,
     metrics: Arc<MetricValues>,
-    status: Option<Arc<RunStatus>>,
+    observer: Option<Arc<RunObserver>>,
     evaluator: Option<PositionEvaluator>,
 }
 
@@ -82,15 +82,15 @@ impl Page {
             access: Access::new(token),
             gate_scores: Arc::default(),
             metrics: Arc::default(),
-            status: None,
+            observer: None,
             evaluator: None,
         })
     }
 
     /// Adds what a learner at work knows.
     #[must_use]
-    pub(crate) fn with_status(self, status: Arc<RunStatus>) -> Self {
-        Self { status: Some(status), ..self }
+    pub(crate) fn with_observer(self, observer: Arc<RunObserver>) -> Self {
+        Self { observer: Some(observer), ..self }
     }
 
     /// Adds the best network's opinion about positions.

@@ -12,7 +12,7 @@ use super::answer::{Answer, Json, PageError};
 use super::elo::GateScores;
 use super::iterations::{CostLine, IterationLine, read_iterations};
 use super::series::{CHARTED, read_series};
-use crate::services::RunStatus;
+use crate::progress::RunObserver;
 use crate::store::{IterationState, Reader};
 
 /// Iterations that the overview lists.
@@ -82,6 +82,8 @@ struct Live {
     batch_fill: f64,
     training_step: u64,
     replay_positions: u64,
+    /// Those that are on.
+    alarms: Vec<AlarmLine>,
     counters: BTreeMap<String, u64>,
     workers: Vec<WorkerLine>,
 }
@@ -90,14 +92,24 @@ struct Live {
 #[derive(Debug, Serialize)]
 struct WorkerLine {
     name: String,
-    kind: &'static str,
+    /// `actor` or `evaluator`.
+    kind: String,
+    held_games: u64,
     silent_seconds: u64,
+}
+
+/// An alarm that is on.
+#[derive(Debug, Serialize)]
+struct AlarmLine {
+    name: String,
+    /// What is wrong and what to do, in words.
+    text: String,
 }
 
 /// Answers `/api/overview`.
 pub(super) async fn overview(page: &Page) -> Answer<Overview> {
     let (game, has_network) = (page.game.clone(), page.evaluator.is_some());
-    let (scores, live) = (page.gate_scores.clone(), page.status.as_deref().map(live_of));
+    let (scores, observer) = (page.gate_scores.clone(), page.observer.clone());
     let read = move |reader: &Reader| {
         let run = reader.run()?;
         // Only numbers are taken from it: an older program may have written other keys.
@@ -122,7 +134,8 @@ pub(super) async fn overview(page: &Page) -> Answer<Overview> {
             limits: limits_of(&config),
             recent: recent.iterations,
             next_before: recent.next_before,
-            live,
+            // Here, where blocking is allowed.
+            live: observer.as_deref().map(live_of),
             has_network,
         })
     };
@@ -181,21 +194,27 @@ fn limits_of(config: &Value) -> BTreeMap<&'static str, f64> {
     keys.into_iter().filter_map(|(name, pointer)| Some((name, config.pointer(pointer)?.as_f64()?))).collect()
 }
 
-fn live_of(status: &RunStatus) -> Live {
-    let now = Instant::now();
-    let reply = status.reply(now);
-    let workers = status.workers(now).into_iter().map(|(name, kind, silent)| WorkerLine {
-        name,
-        kind: if kind == proto::WorkerKind::Evaluator { "evaluator" } else { "actor" },
-        silent_seconds: silent.as_secs(),
-    });
+fn live_of(observer: &RunObserver) -> Live {
+    let observation = observer.observe(Instant::now());
+    let reply = observation.to_message();
+    let mut workers: Vec<_> = observation
+        .joined_workers()
+        .map(|worker| WorkerLine {
+            name: worker.worker_id,
+            kind: worker.kind,
+            held_games: worker.held_self_play_count + worker.held_gate_count,
+            silent_seconds: worker.silent_seconds,
+        })
+        .collect();
+    workers.sort_by(|a, b| a.name.cmp(&b.name));
     Live {
         waiting_for: reply.waiting_for,
         evaluations_per_second: reply.evaluations_per_second,
         batch_fill: reply.batch_fill,
         training_step: reply.training_step,
         replay_positions: reply.replay_position_count,
+        alarms: reply.alarms.into_iter().map(|alarm| AlarmLine { name: alarm.name, text: alarm.text }).collect(),
         counters: reply.counters.into_iter().collect(),
-        workers: workers.collect(),
+        workers,
     }
 }

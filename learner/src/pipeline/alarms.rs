@@ -7,109 +7,143 @@ use tracing::warn;
 use super::yardstick::YardstickReport;
 use crate::config::{AlarmConfig, YardstickConfig};
 use crate::games::GateReport;
+use crate::progress::{AlarmBoard, AlarmKind};
 use crate::store::GameStatistics;
 use crate::trainer::PredictionPair;
 
-/// Warns about each share that is out of bounds. Returns the number of warnings.
-pub(super) fn check(config: &AlarmConfig, iteration: u32, games: &GameStatistics) -> u32 {
+/// Warns about each share that is out of bounds, and turns its alarm on or off.
+pub(super) fn check(config: &AlarmConfig, board: &AlarmBoard, iteration: u32, games: &GameStatistics) {
     let share = |count: u64| count as f64 / games.game_count.max(1) as f64;
     let (draws, cut_off) = (share(games.draw_count), share(games.cut_off_count));
     let openings = share(games.distinct_opening_count);
-    let mut count = 0;
-    let mut alarm = |is_due: bool, name: &str, share: f64, limit: f64, advice: &str| {
+    let alarm = |is_due: bool, kind: AlarmKind, share: f64, limit: f64, advice: &str| {
+        let text = format!("share {share:.2} in iteration {iteration}, the limit is {limit}: {advice}");
+        board.set(kind, is_due.then_some(text));
         if is_due {
-            count += 1;
-            warn!(iteration, alarm = name, share = format!("{share:.2}"), limit, advice, "alarm");
+            warn!(iteration, alarm = kind.name(), share = format!("{share:.2}"), limit, advice, "alarm");
         }
     };
-    alarm(draws > config.draw_share_max, "draws", draws, config.draw_share_max, "the network may be learning to draw");
+    let (limit, advice) = (config.draw_share_max, "the network may be learning to draw");
+    alarm(draws > limit, AlarmKind::Draws, draws, limit, advice);
     let advice = "many games teach nothing: raise game.ply_limit or start from human games";
-    alarm(cut_off > config.cut_off_share_max, "cut_off", cut_off, config.cut_off_share_max, advice);
+    let limit = config.cut_off_share_max;
+    alarm(cut_off > limit, AlarmKind::CutOff, cut_off, limit, advice);
     let limit = config.distinct_opening_share_min;
     let advice = "games repeat each other: raise temperature or dirichlet_weight";
-    alarm(openings < limit, "distinct_openings", openings, limit, advice);
-    count
+    alarm(openings < limit, AlarmKind::DistinctOpenings, openings, limit, advice);
 }
 
 /// Warns if the candidate's value errs more on held-out self-play games than that of the best network. Few positions say
-/// nothing: below `position_count_min` there is no warning. Returns the number of warnings.
+/// nothing: below `position_count_min` there is no warning. Turns the alarm on or off.
 pub(super) fn check_held_out(
     config: &AlarmConfig,
+    board: &AlarmBoard,
     iteration: u32,
     pair: &PredictionPair,
     position_count_min: u64,
-) -> u32 {
+) {
     let (rise, limit) = (pair.value_error_rise(), config.value_error_rise_max);
     if pair.candidate.position_count < position_count_min || rise <= limit {
-        return 0;
+        board.set(AlarmKind::ValueError, None);
+        return;
     }
     let advice = "the candidate knows its last games by heart: lower training.uses_per_position or the learning rate, or \
                   raise self_play.games_per_iteration";
-    warn!(iteration, alarm = "value_error", rise = format!("{rise:.3}"), limit, advice, "alarm");
-    1
+    let text = format!("rise {rise:.3} in iteration {iteration}, the limit is {limit}: {advice}");
+    board.set(AlarmKind::ValueError, Some(text));
+    warn!(iteration, alarm = AlarmKind::ValueError.name(), rise = format!("{rise:.3}"), limit, advice, "alarm");
 }
 
 /// Fewest games of a gate whose score without a draw or a loss is worth a warning.
 const SWEEP_GAMES_MIN: u32 = 10;
 
 /// Warns if the candidate won all games of its gate: beyond the first generations a step is smaller, and whoever may
-/// play gates may have made them up. Returns the number of warnings.
-pub(super) fn check_gate(iteration: u32, report: &GateReport) -> u32 {
+/// play gates may have made them up. Turns the alarm on or off.
+pub(super) fn check_gate(board: &AlarmBoard, iteration: u32, report: &GateReport) {
     let GateScore { wins, draws, losses } = report.score;
     let is_sweep = wins >= SWEEP_GAMES_MIN && draws + losses == 0;
+    let advice = "rare beyond the first generations: look at the games, and at who played them (docs/security.md)";
+    let candidate = report.candidate_id.get();
+    let text = format!("network {candidate} won all {wins} games of the gate of iteration {iteration}: {advice}");
+    board.set(AlarmKind::Gate, is_sweep.then_some(text));
     if is_sweep {
-        let advice = "rare beyond the first generations: look at the games, and at who played them (docs/security.md)";
-        warn!(iteration, alarm = "gate", games = wins, candidate = report.candidate_id.get(), advice, "alarm");
+        warn!(iteration, alarm = AlarmKind::Gate.name(), games = wins, candidate, advice, "alarm");
     }
-    u32::from(is_sweep)
 }
 
-/// Warns if the best networks of enough promotions are weaker than the one that the run began from. Returns the number of
-/// warnings.
-pub(super) fn check_yardstick(config: &YardstickConfig, iteration: u32, report: &YardstickReport) -> u32 {
+/// Warns if the best networks of enough promotions are weaker than the one that the run began from. Turns the alarm on or
+/// off.
+pub(super) fn check_yardstick(config: &YardstickConfig, board: &AlarmBoard, iteration: u32, report: &YardstickReport) {
     let (pooled, interval) = (report.pooled, report.pooled.confidence_interval());
     let is_due = report.generation.get() >= config.pooled_generations && interval.high < 0.5;
+    let advice = "the promoted networks are weaker than network 1: go back to it, with a stricter gate";
+    let text = format!("score {:.3} of {} games: {advice}", pooled.score(), pooled.game_count());
+    board.set(AlarmKind::Yardstick, is_due.then_some(text));
     if is_due {
         warn!(
             iteration,
-            alarm = "yardstick",
+            alarm = AlarmKind::Yardstick.name(),
             score = format!("{:.3}", pooled.score()),
             interval = format!("{:.3}..{:.3}", interval.low, interval.high),
             games = pooled.game_count(),
-            advice = "the promoted networks are weaker than network 1: go back to it, with a stricter gate",
+            advice,
             "alarm"
         );
     }
-    u32::from(is_due)
+}
+
+/// Warns of a training that went back to a checkpoint since a loss was not finite, until the next one does not.
+pub(super) fn check_losses(board: &AlarmBoard, iteration: u32, rollback_count: u32) {
+    let text = || {
+        format!(
+            "the training of iteration {iteration} went back to a checkpoint {rollback_count} times, since a loss was not \
+             finite: lower the learning rate, or set training.gradient_clip_norm"
+        )
+    };
+    // The trainer has logged it.
+    board.set(AlarmKind::LossNotFinite, (rollback_count > 0).then(text));
 }
 
 #[cfg(test)]
 mod tests {
+    use shared::gate::PairCounts;
+    use shared::ids::NetworkId;
+
     use super::*;
+    use crate::config::LearnerConfig;
     use crate::supervised::PredictionMetrics;
 
-    const CONFIG: AlarmConfig = AlarmConfig {
-        draw_share_max: 0.5,
-        cut_off_share_max: 0.2,
-        distinct_opening_share_min: 0.5,
-        value_error_rise_max: 0.05,
-    };
+    fn config() -> AlarmConfig {
+        AlarmConfig {
+            draw_share_max: 0.5,
+            cut_off_share_max: 0.2,
+            distinct_opening_share_min: 0.5,
+            value_error_rise_max: 0.05,
+            ..LearnerConfig::default().alarms
+        }
+    }
+
+    fn on(board: &AlarmBoard) -> Vec<&'static str> {
+        board.on().iter().map(|alarm| alarm.kind.name()).collect()
+    }
 
     #[test]
     fn a_value_that_gets_worse_on_enough_held_out_positions_warns() {
         let of = |value_error_sum| PredictionMetrics { position_count: 100, value_error_sum, ..Default::default() };
-        let count = |candidate, best, position_count_min| {
+        let board = AlarmBoard::default();
+        let is_on = |candidate, best, position_count_min| {
             let pair = PredictionPair { candidate: of(candidate), best: of(best) };
-            check_held_out(&CONFIG, 1, &pair, position_count_min)
+            check_held_out(&config(), &board, 1, &pair, position_count_min);
+            !board.on().is_empty()
         };
-        assert_eq!(count(66.0, 60.0, 100), 1, "0.66 after 0.60");
-        assert_eq!(count(64.0, 60.0, 100), 0, "within the limit");
-        assert_eq!(count(50.0, 60.0, 100), 0, "better");
-        assert_eq!(count(66.0, 60.0, 101), 0, "too few positions");
+        assert!(is_on(66.0, 60.0, 100), "0.66 after 0.60");
+        assert!(!is_on(64.0, 60.0, 100), "within the limit");
+        assert!(!is_on(50.0, 60.0, 100), "better");
+        assert!(!is_on(66.0, 60.0, 101), "too few positions");
     }
 
     #[test]
-    fn each_share_out_of_bounds_warns() {
+    fn each_share_out_of_bounds_warns_until_it_is_within_them() {
         let games = |draw_count, cut_off_count, distinct_opening_count| GameStatistics {
             game_count: 10,
             draw_count,
@@ -118,8 +152,48 @@ mod tests {
             sample_count: 500,
             distinct_opening_count,
         };
-        assert_eq!(check(&CONFIG, 1, &games(5, 2, 5)), 0);
-        assert_eq!(check(&CONFIG, 1, &games(6, 2, 5)), 1);
-        assert_eq!(check(&CONFIG, 1, &games(6, 3, 4)), 3);
+        let board = AlarmBoard::default();
+        let check = |games: GameStatistics| {
+            check(&config(), &board, 1, &games);
+            on(&board)
+        };
+        assert_eq!(check(games(5, 2, 5)), [""; 0]);
+        assert_eq!(check(games(6, 2, 5)), ["draws"]);
+        assert_eq!(check(games(6, 3, 4)), ["draws", "cut_off", "distinct_openings"]);
+        assert_eq!(check(games(5, 3, 5)), ["cut_off"]);
+        assert!(board.on()[0].text.starts_with("share 0.30 in iteration 1, the limit is 0.2: "), "{:?}", board.on());
+    }
+
+    #[test]
+    fn a_gate_without_a_draw_or_a_loss_warns_until_the_next_one() {
+        let board = AlarmBoard::default();
+        let is_on = |wins, draws, losses| {
+            let report = GateReport {
+                candidate_id: NetworkId::new(7).expect("a number"),
+                settings: LearnerConfig::default().gate.settings(),
+                score: GateScore { wins, draws, losses },
+                tested_pairs: PairCounts::default(),
+                verdict: None,
+                pair_count: 20,
+                distinct_opening_count: 20,
+                distinct_game_count: wins + draws + losses,
+            };
+            check_gate(&board, 4, &report);
+            on(&board) == ["gate"]
+        };
+        assert!(is_on(10, 0, 0));
+        assert!(board.on()[0].text.starts_with("network 7 won all 10 games of the gate of iteration 4: "));
+        assert!(!is_on(9, 0, 0), "too few games");
+        assert!(!is_on(20, 1, 0));
+        assert!(!is_on(20, 0, 1));
+    }
+
+    #[test]
+    fn a_loss_that_was_not_finite_warns_until_the_next_training() {
+        let board = AlarmBoard::default();
+        check_losses(&board, 4, 2);
+        assert_eq!(on(&board), ["loss_not_finite"]);
+        check_losses(&board, 5, 0);
+        assert_eq!(on(&board), [""; 0]);
     }
 }

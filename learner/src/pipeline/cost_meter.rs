@@ -8,12 +8,16 @@ use std::time::{Duration, Instant};
 use net::{Arithmetic, NetworkShape};
 use shared::encoding::Encoding;
 
+use super::work_time::work_time_change;
 use super::{Pipeline, PipelineError};
 use crate::inference::{InferenceCounters, InferenceCounts};
+use crate::progress::RunTotals;
 use crate::store::{Change, IterationCost, IterationRow, StoreError};
 
 /// Time between two writes of the cost: what a kill may lose.
 const WRITE_INTERVAL: Duration = Duration::from_secs(10);
+/// Time between two writes while nothing is evaluated: the time costs too.
+const IDLE_WRITE_INTERVAL: Duration = Duration::from_secs(60);
 /// Operations of a PFLOP, the unit in which costs are shown.
 const PFLOP: f64 = 1e15;
 
@@ -35,7 +39,8 @@ impl CostMeter {
 
     /// Returns whether the cost should be written although the iteration does not go on.
     pub(super) fn is_due(&self) -> bool {
-        self.written_at.elapsed() >= WRITE_INTERVAL && self.inference.counts() != self.charged
+        let elapsed = self.written_at.elapsed();
+        elapsed >= IDLE_WRITE_INTERVAL || (elapsed >= WRITE_INTERVAL && self.inference.counts() != self.charged)
     }
 
     /// Adds the evaluations since the last call, which are then to be written.
@@ -68,8 +73,16 @@ impl<E: Encoding> Pipeline<E> {
             self.cost.charge_evaluations(cost);
         }
         changes.push(Change::PutIteration(iteration.clone()));
+        changes.push(work_time_change(self.work_time.total(), iteration.training_step_start));
         self.store.write(changes)?;
-        self.reporter.show_cost(self.store.store().reader()?.run_cost()?);
+        self.show_totals()
+    }
+
+    /// Shows what the run took, as far as it is in the store.
+    pub(super) fn show_totals(&mut self) -> Result<(), StoreError> {
+        let reader = self.store.store().reader()?;
+        let (cost, position_count) = (reader.run_cost()?, reader.iteration_position_count()?);
+        self.reporter.show_totals(RunTotals { cost, position_count, work_time: self.work_time.total() });
         Ok(())
     }
 

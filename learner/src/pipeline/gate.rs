@@ -10,11 +10,12 @@ use shared::ids::NetworkId;
 use tracing::{error, warn};
 
 use super::events::Wake;
-use super::progress_snapshot::PhaseProgress;
 use super::{Pipeline, PipelineError, alarms};
 use crate::best::CurrentBest;
+use crate::best_file::put_best_file;
 use crate::files::check_sha256;
 use crate::games::{GatePlan, GateReport};
+use crate::progress::PhaseProgress;
 use crate::store::{Change, IterationRow, IterationState};
 
 /// Time between two counts of the positions that wait for the next training.
@@ -163,7 +164,7 @@ impl<E: Encoding> Pipeline<E> {
             Verdict::Promoted => (Change::Promote { network_id }, IterationState::Promoted),
             Verdict::Rejected => (Change::Reject { network_id }, IterationState::Rejected),
         };
-        alarms::check_gate(iteration.number, report);
+        alarms::check_gate(self.reporter.alarms(), iteration.number, report);
         iteration.state = state;
         self.write(iteration, vec![change])?;
         // The two stay in play until the next gate: workers do not know yet that this one is over.
@@ -171,6 +172,10 @@ impl<E: Encoding> Pipeline<E> {
         if let Some(best) = self.store.store().reader()?.best_network()? {
             let generation = best.generation.unwrap_or_default();
             self.best.set(CurrentBest { network_id: best.network.network_id, generation });
+        }
+        if let Err(error) = put_best_file(&self.files, self.best.get().network_id) {
+            let file = self.files.best().display().to_string();
+            warn!(file, %error, "the file of the best network is still the one before; the next start makes it anew");
         }
         self.reporter.report_verdict(iteration, report, verdict, self.best.get());
         self.add_yardstick_games(iteration.number)

@@ -8,12 +8,11 @@ mod alarms;
 mod cost_meter;
 mod events;
 mod gate;
-mod progress_log;
 mod progress_reporter;
-mod progress_snapshot;
 #[cfg(test)]
 mod tests;
 mod training;
+mod work_time;
 mod yardstick;
 
 use std::sync::Arc;
@@ -29,6 +28,7 @@ use crate::config::{PipelineMode, PipelineSettings};
 use crate::durable::DurableStore;
 use crate::files::RunFiles;
 use crate::games::{GameRegistry, RegistryError, SelfPlayPlan, StartPlan};
+use crate::progress::PhaseProgress;
 use crate::store::{Change, GameStatistics, IterationRow, IterationState, MetricRow, StoreError};
 use crate::trainer::{TrainerError, TrainerHandle};
 
@@ -36,7 +36,7 @@ pub use cost_meter::CostMeter;
 pub use events::PipelineEvents;
 use events::Wake;
 pub use progress_reporter::{ProgressReporter, ProgressSources};
-use progress_snapshot::PhaseProgress;
+pub use work_time::WorkTime;
 
 /// Time after which the pipeline reports progress although nothing has happened.
 pub const TICK: Duration = Duration::from_secs(1);
@@ -98,6 +98,8 @@ pub struct Pipeline<E: Encoding> {
     pub events: PipelineEvents,
     /// Charges iterations for what they cost.
     pub cost: CostMeter,
+    /// Counts how long the run has been worked on.
+    pub work_time: WorkTime,
     /// Reports how far the run is.
     pub reporter: ProgressReporter<E>,
     /// Cancelled when the pipeline has ended.
@@ -141,6 +143,7 @@ impl<E: Encoding> Pipeline<E> {
             }
             Some(open) => {
                 info!(iteration = open.number, state = open.state.word(), "the run goes on");
+                self.show_totals()?;
                 Ok(open)
             }
             None => self.begin(1, 0),
@@ -157,7 +160,7 @@ impl<E: Encoding> Pipeline<E> {
     fn advance(&mut self, mut iteration: IterationRow) -> Result<Option<IterationRow>, PipelineError> {
         while !iteration.state.is_finished() {
             self.plan_self_play(&iteration, u64::from(self.settings.self_play.games_per_iteration))?;
-            self.reporter.begin_phase(iteration.number);
+            self.reporter.begin_phase(&iteration);
             let went_on = match iteration.state {
                 IterationState::SelfPlay => self.await_games(&mut iteration)?,
                 IterationState::Training => self.train(&mut iteration)?,
@@ -223,7 +226,7 @@ impl<E: Encoding> Pipeline<E> {
         finish_number: u64,
         games: &GameStatistics,
     ) -> Result<(), PipelineError> {
-        alarms::check(&self.settings.alarms, iteration.number, games);
+        alarms::check(&self.settings.alarms, self.reporter.alarms(), iteration.number, games);
         self.reporter.report_games(iteration.number, games);
         self.report_yardstick(iteration.number)?;
         iteration.window_finish_number = Some(finish_number);

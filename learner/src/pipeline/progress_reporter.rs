@@ -1,6 +1,6 @@
-//! Reports how far the run is, always from one snapshot: to the bar, the status page and the log.
+//! Reports how far the run is, always from one snapshot: to the bar, the log, the status with its metrics, and the
+//! TensorBoard files.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -11,16 +11,18 @@ use shared::gate::{GateScore, Verdict};
 use tracing::info;
 
 use super::cost_meter::format_pflop;
-use super::progress_log::{format_test, log_line};
-use super::progress_snapshot::{InferenceRates, PhaseProgress, PhaseStart, ProgressSnapshot, format_time_to_go};
 use super::yardstick::YardstickReport;
 use crate::best::CurrentBest;
 use crate::games::{GameRegistry, GateReport};
 use crate::inference::{InferenceCounters, InferenceCounts};
-use crate::services::RunStatus;
-use crate::store::{GameStatistics, IterationCost, IterationRow};
+use crate::progress::{
+    AlarmBoard, InferenceRates, PhaseProgress, PhaseStart, ProgressSnapshot, RunStatus, RunTotals, format_test,
+    format_time_to_go, log_line,
+};
+use crate::store::{GameStatistics, IterationRow, IterationState};
 use crate::supervised::percent;
-use crate::trainer::{HeldOutComparison, PredictionPair, round};
+use crate::tensorboard::{IterationPoint, TensorBoardLog};
+use crate::trainer::{HeldOutComparison, MeanLosses, PredictionPair, round};
 
 /// Time between two progress lines, over which rates are measured.
 const LINE_INTERVAL: Duration = Duration::from_secs(10);
@@ -46,17 +48,25 @@ pub struct ProgressReporter<E: Encoding> {
     rates: InferenceRates,
     line_at: Instant,
     counts_at_line: InferenceCounts,
-    /// What the run cost as far as it is in the store, `None` if unknown.
-    run_cost: Option<IterationCost>,
+    /// Number of the iteration, and what had been answered when it began or was taken up.
+    iteration_start: (u32, Instant, u64),
+    training_step: u64,
+    losses: Option<MeanLosses>,
+    /// The gate under way, or the last one.
+    gate: Option<GateReport>,
+    totals: RunTotals,
+    tensorboard: TensorBoardLog,
     /// Score of the newest generations against network 1, `None` before it was looked at.
     yardstick: Option<GateScore>,
 }
 
 impl<E: Encoding> ProgressReporter<E> {
-    /// Makes a reporter that keeps `status` up to date.
+    /// Makes a reporter that keeps `status` up to date, and the files that TensorBoard reads.
     #[must_use]
-    pub fn new(sources: ProgressSources<E>, status: Arc<RunStatus>) -> Self {
+    pub fn new(sources: ProgressSources<E>, status: Arc<RunStatus>, tensorboard: TensorBoardLog) -> Self {
         Self {
+            iteration_start: (0, Instant::now(), sources.inference.counts().evaluation_count),
+            tensorboard,
             sources,
             status,
             bar: runtime::logging::bar(),
@@ -64,20 +74,43 @@ impl<E: Encoding> ProgressReporter<E> {
             rates: InferenceRates::default(),
             line_at: Instant::now(),
             counts_at_line: InferenceCounts::default(),
-            run_cost: None,
+            training_step: 0,
+            losses: None,
+            gate: None,
+            totals: RunTotals::default(),
             yardstick: None,
         }
     }
 
-    /// Takes note of what the run cost so far, `None` if that is not known.
-    pub(super) fn show_cost(&mut self, run_cost: Option<IterationCost>) {
-        self.run_cost = run_cost;
+    /// Returns the alarms.
+    pub(super) fn alarms(&self) -> &AlarmBoard {
+        self.status.alarms()
+    }
+
+    /// Takes note of what the run took so far.
+    pub(super) fn show_totals(&mut self, totals: RunTotals) {
+        self.totals = totals;
     }
 
     /// Starts to measure a new phase.
-    pub(super) fn begin_phase(&mut self, iteration: u32) {
+    pub(super) fn begin_phase(&mut self, iteration: &IterationRow) {
         self.phase_start = PhaseStart::now();
-        self.status.update(|status| status.iteration = iteration);
+        if self.iteration_start.0 != iteration.number {
+            let evaluation_count = self.sources.inference.counts().evaluation_count;
+            self.iteration_start = (iteration.number, Instant::now(), evaluation_count);
+        }
+        self.training_step = match iteration.state {
+            IterationState::SelfPlay | IterationState::Training => iteration.training_step_start,
+            _ => iteration.training_step_end.unwrap_or(iteration.training_step_start),
+        };
+    }
+
+    /// Takes note of the newest losses, the last of a training or not.
+    pub(super) fn report_losses(&mut self, losses: Option<MeanLosses>, is_last: bool) {
+        self.losses = losses;
+        if let Some(losses) = &losses {
+            self.tensorboard.note_losses(losses, is_last);
+        }
     }
 
     /// Reports how far the phase is: to bar and status page at each call, to the log now and then.
@@ -90,6 +123,11 @@ impl<E: Encoding> ProgressReporter<E> {
             self.rates = InferenceRates::between(&self.counts_at_line, &inference, elapsed, batch_max);
             (self.line_at, self.counts_at_line) = (Instant::now(), inference);
         }
+        match phase {
+            PhaseProgress::Training { training_step, .. } => self.training_step = training_step,
+            PhaseProgress::Gate(report) => self.gate = Some(report),
+            PhaseProgress::SelfPlay { .. } => {}
+        }
         let snapshot = ProgressSnapshot {
             iteration,
             phase,
@@ -98,19 +136,22 @@ impl<E: Encoding> ProgressReporter<E> {
             rates: self.rates,
             position_count: self.sources.replay.position_count(),
             games: self.sources.registry.progress(),
-            inference,
-            run_cost: self.run_cost,
+            training_step: self.training_step,
+            losses: self.losses,
+            gate: self.gate,
+            totals: self.totals,
             yardstick: self.yardstick,
         };
         show_bar(&self.bar, &snapshot);
-        show_status(&self.status, &snapshot);
         if is_line_due {
             log_line(&snapshot);
         }
+        self.status.put_progress(snapshot);
     }
 
     /// Reports what the games of an iteration were like.
-    pub(super) fn report_games(&self, iteration: u32, games: &GameStatistics) {
+    pub(super) fn report_games(&mut self, iteration: u32, games: &GameStatistics) {
+        self.tensorboard.note_games(iteration, games);
         let share = |count: u64| format!("{:.3}", count as f64 / games.game_count.max(1) as f64);
         info!(
             iteration,
@@ -145,7 +186,7 @@ impl<E: Encoding> ProgressReporter<E> {
 
     /// Reports how a gate was decided, which network is the best now, and what the iteration cost.
     pub(super) fn report_verdict(
-        &self,
+        &mut self,
         iteration: &IterationRow,
         report: &GateReport,
         verdict: Verdict,
@@ -174,12 +215,17 @@ impl<E: Encoding> ProgressReporter<E> {
             evaluations = cost.map(|cost| cost.evaluation_count),
             training_samples = cost.map(|cost| cost.training_sample_count),
             pflop = format_pflop(cost),
-            run_pflop = format_pflop(self.run_cost.as_ref()),
+            run_pflop = format_pflop(self.totals.cost.as_ref()),
             "{message}"
         );
-        self.status.update(|status| {
-            status.generation = best.generation.get();
-            status.best_network_id = best.network_id.get();
+        self.gate = Some(GateReport { verdict: Some(verdict), ..*report });
+        let (_, started_at, evaluation_count) = self.iteration_start;
+        let evaluations = self.sources.inference.counts().evaluation_count - evaluation_count;
+        self.tensorboard.note_iteration(&IterationPoint {
+            iteration: iteration.number,
+            score: report.score,
+            generation: best.generation,
+            evaluations_per_second: evaluations as f64 / started_at.elapsed().as_secs_f64().max(1e-3),
         });
     }
 
@@ -226,61 +272,4 @@ fn show_bar(bar: &ProgressBar, snapshot: &ProgressSnapshot) {
     bar.set_length(total);
     bar.set_position(phase.done().min(total));
     bar.set_message(format!("{:.0} evaluations/s, {time_to_go} to go", snapshot.rates.evaluations_per_second));
-}
-
-fn show_status(status: &RunStatus, snapshot: &ProgressSnapshot) {
-    let counters = counters_of(snapshot);
-    status.update(|status| {
-        status.iteration = snapshot.iteration;
-        status.waiting_for = snapshot.waiting_for.to_owned();
-        status.evaluations_per_second = snapshot.rates.evaluations_per_second;
-        status.batch_fill = snapshot.rates.batch_fill;
-        status.replay_position_count = snapshot.position_count;
-        status.finished_game_count = snapshot.games.finished_self_play_count;
-        status.counters = counters;
-        if let PhaseProgress::Training { training_step, .. } = snapshot.phase {
-            status.training_step = training_step;
-        }
-    });
-}
-
-fn counters_of(snapshot: &ProgressSnapshot) -> HashMap<String, u64> {
-    let (progress, games, inference) = (&snapshot.games, &snapshot.games.counters, &snapshot.inference);
-    let run_costs = snapshot.run_cost.map(|cost| {
-        [
-            ("run_evaluation_count", cost.evaluation_count),
-            ("run_training_sample_count", cost.training_sample_count),
-            ("run_gflop", (cost.flop / 1e9) as u64),
-        ]
-    });
-    let yardstick = snapshot.yardstick.map(|score| {
-        [
-            ("yardstick_win_count", score.wins),
-            ("yardstick_draw_count", score.draws),
-            ("yardstick_loss_count", score.losses),
-        ]
-        .map(|(name, count)| (name, u64::from(count)))
-    });
-    let counters = [
-        ("accepted_ply_count", games.accepted_ply_count),
-        ("duplicate_ply_count", games.duplicate_ply_count),
-        ("refused_ply_count", games.refused_ply_count),
-        ("lease_lost_ply_count", games.lease_lost_ply_count),
-        ("expired_lease_count", games.expired_lease_count),
-        ("quarantined_game_count", games.quarantined_game_count),
-        ("failed_write_count", games.failed_write_count),
-        ("open_self_play_count", progress.open_self_play_count),
-        ("held_self_play_count", progress.held_self_play_count),
-        ("allowed_self_play_count", progress.allowed_self_play_count),
-        ("evaluation_count", inference.evaluation_count),
-        ("batch_count", inference.batch_count),
-        ("uniform_prior_count", inference.uniform_prior_count),
-        ("refused_batch_count", inference.refused_batch_count),
-        ("computed_leaf_count", inference.computed_leaf_count),
-        ("device_busy_us", inference.device_busy_us),
-        ("device_busy_percent", (snapshot.rates.device_busy * 100.0).round() as u64),
-        ("device_fill_percent", (snapshot.rates.device_fill * 100.0).round() as u64),
-    ];
-    let added = run_costs.into_iter().flatten().chain(yardstick.into_iter().flatten());
-    counters.into_iter().chain(added).map(|(name, count)| (name.to_owned(), count)).collect()
 }

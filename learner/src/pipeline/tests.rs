@@ -22,8 +22,9 @@ use crate::config::{LearnerConfig, LearnerSettings};
 use crate::files::sha256_hex;
 use crate::games::{Lease, RegistryLimits, StartPlan};
 use crate::inference::InferenceCounters;
-use crate::services::RunStatus;
+use crate::progress::RunStatus;
 use crate::store::{GameKind, NewNetwork, RunRow, Store};
+use crate::tensorboard::TensorBoardLog;
 use crate::trainer::Candidate;
 
 /// What the trainer writes.
@@ -90,7 +91,8 @@ impl Running {
             best: Arc::new(BestNetwork::new(CurrentBest { network_id: first, generation: Generation::default() })),
             events: PipelineEvents::new(tokio.handle().clone(), registry.subscribe(), stop.clone(), NEVER),
             cost: CostMeter::new(&shape(), Arc::clone(&inference)),
-            reporter: ProgressReporter::new(sources, Arc::<RunStatus>::default()),
+            work_time: WorkTime::take_up(&store.reader().expect("a reader"), Instant::now()).expect("readable"),
+            reporter: ProgressReporter::new(sources, Arc::<RunStatus>::default(), TensorBoardLog::in_run(run_dir)),
             stop: stop.clone(),
             is_self_play_paused: false,
         };

@@ -5,10 +5,10 @@ use shared::ids::NetworkId;
 use tracing::{info, warn};
 
 use super::events::{TrainingEvent, Wake};
-use super::progress_snapshot::PhaseProgress;
 use super::{Pipeline, PipelineError, alarms};
 use crate::best::CurrentBest;
 use crate::files::RunFiles;
+use crate::progress::PhaseProgress;
 use crate::store::{Change, IterationRow, IterationState, NewNetwork};
 use crate::trainer::{Candidate, HeldOutComparison, TrainingJob};
 
@@ -67,12 +67,15 @@ impl<E: Encoding> Pipeline<E> {
         loop {
             self.pause_self_play_if_full(iteration)?;
             self.keep_cost(iteration)?;
+            alarms::check_losses(self.reporter.alarms(), iteration.number, self.trainer.news().rollback_count);
             if let Some(training_step) = self.trainer.training_step() {
+                self.reporter.report_losses(self.trainer.news().losses, false);
                 self.reporter.report(iteration.number, PhaseProgress::Training { training_step, step_start, step_end });
             }
             match self.events.training(&mut self.trainer) {
                 Wake::Event(TrainingEvent::Ended(Some(outcome))) => {
                     let candidate = outcome.map_err(PipelineError::Training)?;
+                    self.reporter.report_losses(self.trainer.news().losses, true);
                     self.add_candidate(iteration, candidate_id, &candidate)?;
                     return Ok(true);
                 }
@@ -144,7 +147,8 @@ impl<E: Encoding> Pipeline<E> {
         if let Some(pair) = &held_out.self_play {
             // A quarter of what is kept: fewer positions are of so few games that chance decides.
             let position_count_min = u64::from(self.settings.replay.held_out_positions_max.div_ceil(4));
-            alarms::check_held_out(&self.settings.alarms, iteration, pair, position_count_min);
+            let board = self.reporter.alarms();
+            alarms::check_held_out(&self.settings.alarms, board, iteration, pair, position_count_min);
         }
     }
 }

@@ -90,7 +90,7 @@ impl<E: Encoding> Pipeline<E> {
         let scores = if config.games == 0 { vec![] } else { self.store.store().reader()?.yardstick_scores()? };
         let Some(report) = YardstickReport::new(&config, &scores) else { return Ok(()) };
         self.reporter.report_yardstick(iteration, &report);
-        alarms::check_yardstick(&config, iteration, &report);
+        alarms::check_yardstick(&config, self.reporter.alarms(), iteration, &report);
         Ok(())
     }
 }
@@ -106,6 +106,7 @@ fn opponents(networks: &[NetworkRow], best: Generation, earlier_generations: u32
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::progress::AlarmBoard;
     use crate::store::{NetworkState, NewNetwork};
 
     const CONFIG: YardstickConfig =
@@ -133,11 +134,16 @@ mod tests {
         assert_eq!(report.against_first, GateScore { wins: 2, draws: 0, losses: 30 });
         assert_eq!(report.against_later, [(id(2), GateScore { wins: 3, draws: 0, losses: 0 })]);
         assert_eq!(report.pooled, GateScore { wins: 3, draws: 0, losses: 50 });
-        assert_eq!(alarms::check_yardstick(&CONFIG, 1, &report), 1);
+        let board = AlarmBoard::default();
+        let is_on = |report: &YardstickReport| {
+            alarms::check_yardstick(&CONFIG, &board, 1, report);
+            !board.on().is_empty()
+        };
+        assert!(is_on(&report));
         let lucky = YardstickReport { pooled: GateScore { wins: 20, draws: 10, losses: 25 }, ..report.clone() };
-        assert_eq!(alarms::check_yardstick(&CONFIG, 1, &lucky), 0, "within the interval");
+        assert!(!is_on(&lucky), "within the interval");
         let young = YardstickReport { generation: Generation::new(1), ..report };
-        assert_eq!(alarms::check_yardstick(&CONFIG, 1, &young), 0, "too few promotions");
+        assert!(!is_on(&young), "too few promotions");
     }
 
     #[test]

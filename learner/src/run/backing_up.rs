@@ -9,7 +9,7 @@ use super::RunError;
 use crate::backup::{BackupParts, BackupThread};
 use crate::best::BestNetwork;
 use crate::config::LearnerConfig;
-use crate::services::RunStatus;
+use crate::progress::RunStatus;
 
 /// Time that the last backup has at least, however long the run took to end.
 const LAST_BACKUP_MIN: Duration = Duration::from_secs(1);

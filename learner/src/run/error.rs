@@ -82,6 +82,14 @@ pub enum RunError {
     /// The file of the best network is missing or damaged.
     #[error("best network")]
     BestNetworkFile(#[source] RunFileError),
+    /// The copy of the best network cannot be made.
+    #[error("write {}", path.display())]
+    BestFile {
+        /// The copy.
+        path: PathBuf,
+        /// What the system reported.
+        source: io::Error,
+    },
     /// The run's best network is not one of the settings.
     #[error("best network: use another run directory, or the run's settings")]
     OtherBestNetwork(#[source] NetError),
@@ -99,6 +107,14 @@ pub enum RunError {
     Thread {
         /// Its name.
         name: &'static str,
+        /// What the system reported.
+        source: io::Error,
+    },
+    /// The port of the metrics cannot be opened.
+    #[error("metrics.listen: open {address} (choose another, or \"\" for none)")]
+    Metrics {
+        /// The address.
+        address: SocketAddr,
         /// What the system reported.
         source: io::Error,
     },

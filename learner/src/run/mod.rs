@@ -3,6 +3,7 @@
 mod backing_up;
 mod error;
 mod learning_rates;
+mod observing;
 mod show_page;
 mod take_up;
 
@@ -25,15 +26,18 @@ use crate::devices::warn_of_processor;
 use crate::files::RunFiles;
 use crate::games::{RegistryLimits, StartPlan};
 use crate::inference::{BatchSettings, InferenceBackend, InferenceHandle, LoadMeter, NetworkBackend};
-use crate::pipeline::{CostMeter, Ended, Pipeline, PipelineEvents, ProgressReporter, ProgressSources, TICK};
+use crate::pipeline::{CostMeter, Ended, Pipeline, PipelineEvents, ProgressReporter, ProgressSources, TICK, WorkTime};
+use crate::progress::{RunObserver, RunStatus};
 use crate::replay::RunHumanGames;
-use crate::services::{InferenceService, JoinedWorkers, RunStatus, ServiceLimits, Services, WorkersService, serve};
+use crate::services::{InferenceService, JoinedWorkers, ServiceLimits, Services, WorkersService, serve};
+use crate::tensorboard::TensorBoardLog;
 use crate::trainer::{TrainerHandle, TrainerParts};
 
 use backing_up::{note_stop, start_backup};
 pub use error::RunError;
 pub use learning_rates::learning_rate_note;
-use show_page::{bind_page, page_token, show_page};
+use observing::{bind_metrics, make_observer, reader_tokens, watch};
+use show_page::{bind_page, show_page};
 use take_up::{TakenUp, take_up};
 
 /// Runs until `stop` or the last iteration.
@@ -94,26 +98,29 @@ where
         let tokens = tokens.collect::<Result<Vec<_>, RunError>>()?;
         // Training starts only after the first games: a device that is missing is reported now.
         net::open_device(self.settings.training.device).map_err(RunError::TrainingDevice)?;
+        let metrics_listener = self.tokio.block_on(bind_metrics(&self.settings.metrics))?;
         let page_listener = self.tokio.block_on(bind_page(&self.settings.page))?;
         let taken_up = take_up(&self.settings, &encoding, &self.stop)?;
         let (inference, inference_threads) =
             start_inference(&self.settings.inference, &encoding, &taken_up, self.make_backend)?;
         let status = Arc::new(RunStatus::default());
-        show_start(&status, &taken_up);
+        let observer = make_observer(&self.settings, &taken_up, &inference, &status, &tokens);
         warn_of_processor(&self.settings, &status);
         let tokio = self.tokio.handle();
         let pipeline = make_pipeline(&self.settings, &encoding, &taken_up, &inference, &status, &self.stop, tokio)?;
         let backup = start_backup(&self.settings, &taken_up.best, &status)?;
+        watch(tokio, &observer, self.settings.alarms, metrics_listener, &self.stop);
         if let Some(listener) = page_listener {
             let _in_tokio = tokio.enter();
-            show_page(&self.settings, listener, page_token(&tokens), &inference, &status, &self.stop)?;
+            let tokens = reader_tokens(&tokens);
+            show_page(&self.settings, listener, &tokens, &inference, &observer, &self.stop)?;
         }
-        let services = make_services(&self.settings, &taken_up, inference, status, &self.stop);
+        let services = make_services(&self.settings, &taken_up, inference, observer, &self.stop);
         let pipeline = std::thread::Builder::new().name("pipeline".to_owned()).spawn(move || pipeline.run());
         let pipeline = pipeline.map_err(|source| RunError::Thread { name: "pipeline", source })?;
         let stopped_at = note_stop(tokio, &self.stop);
         let deadline = self.settings.drain_deadline();
-        let served = self.tokio.block_on(serve(services, self.listener, &tokens, self.stop.clone(), deadline));
+        let served = self.tokio.block_on(serve(services, self.listener, self.stop.clone(), deadline));
         // A server that failed stops the pipeline too.
         self.stop.cancel();
         let ended = pipeline.join().map_err(|_| RunError::PipelineDied)?;
@@ -218,7 +225,8 @@ fn make_pipeline<E: Encoding>(
         best: Arc::clone(&taken_up.best),
         events: PipelineEvents::new(tokio.clone(), taken_up.registry.subscribe(), stop.clone(), TICK),
         cost: CostMeter::new(&taken_up.network.shape, inference.counters()),
-        reporter: ProgressReporter::new(sources, Arc::clone(status)),
+        work_time: WorkTime::take_up(&taken_up.store.store().reader()?, Instant::now())?,
+        reporter: ProgressReporter::new(sources, Arc::clone(status), TensorBoardLog::in_run(taken_up.files.dir())),
         stop: stop.clone(),
         is_self_play_paused: false,
     })
@@ -237,7 +245,7 @@ fn make_services<E: Encoding>(
     settings: &LearnerSettings,
     taken_up: &TakenUp<E>,
     inference: InferenceHandle,
-    status: Arc<RunStatus>,
+    observer: Arc<RunObserver>,
     stop: &CancellationToken,
 ) -> Services<E> {
     let in_flight_max = settings.server.batches_in_flight_max as usize;
@@ -245,16 +253,16 @@ fn make_services<E: Encoding>(
     let joined = Arc::<JoinedWorkers>::default();
     let load = LoadMeter::new(inference.counters(), Instant::now());
     Services {
-        inference: InferenceService::new(
-            inference,
+        workers: WorkersService::new(
+            settings.join_terms(),
+            registry,
             Arc::clone(&best),
+            Arc::clone(&observer.status),
             Arc::clone(&joined),
-            in_flight_max,
-            stop.clone(),
+            load,
         ),
-        workers: WorkersService::new(settings.join_terms(), registry, best, Arc::clone(&status), joined, load),
-        status,
-        problem: taken_up.store.store().problem().clone(),
+        inference: InferenceService::new(inference, best, joined, in_flight_max, stop.clone()),
+        observer,
         limits: ServiceLimits {
             connections: ConnectionLimits {
                 count_max: settings.server.connections_max as usize,
@@ -263,14 +271,4 @@ fn make_services<E: Encoding>(
             report_plies_max: RegistryLimits::default().report_plies_max,
         },
     }
-}
-
-fn show_start<E: Encoding>(status: &RunStatus, taken_up: &TakenUp<E>) {
-    let best = taken_up.best.get();
-    let run_id = taken_up.store.store().run().run_id.clone();
-    status.update(|shown| {
-        shown.run_id = run_id;
-        shown.best_network_id = best.network_id.get();
-        shown.generation = best.generation.get();
-    });
 }

@@ -11,7 +11,7 @@ use super::RunError;
 use crate::config::{LearnerSettings, PageConfig};
 use crate::inference::InferenceHandle;
 use crate::page::{Page, PageLimits, PositionEvaluator, serve};
-use crate::services::RunStatus;
+use crate::progress::RunObserver;
 
 /// Opens the page's port, if there is to be a page: before anything is made on disk.
 pub(super) async fn bind_page(config: &PageConfig) -> Result<Option<TcpListener>, RunError> {
@@ -20,23 +20,19 @@ pub(super) async fn bind_page(config: &PageConfig) -> Result<Option<TcpListener>
     listener.map(Some).map_err(|source| RunError::PageListen { address, source })
 }
 
-/// Returns the token that opens the page: that of readers, or the one for everything.
-pub(super) fn page_token(tokens: &[(Token, Role)]) -> Option<&Token> {
-    let of_role = |wanted| tokens.iter().find(|(_, role)| *role == wanted).map(|(token, _)| token);
-    of_role(Role::Reader).or_else(|| of_role(Role::Any))
-}
-
-/// Starts to serve the page, within a tokio runtime, until `stop`.
+/// Starts to serve the page, within a tokio runtime, until `stop`, to those who show the first of `tokens`.
 pub(super) fn show_page(
     settings: &LearnerSettings,
     listener: TcpListener,
-    token: Option<&Token>,
+    tokens: &[(Token, Role)],
     inference: &InferenceHandle,
-    status: &Arc<RunStatus>,
+    observer: &Arc<RunObserver>,
     stop: &CancellationToken,
 ) -> Result<(), RunError> {
+    // A browser keeps one token: the one that opens least.
+    let token = tokens.first().map(|(token, _)| token);
     let page = Page::new(&settings.run.dir, token)?
-        .with_status(Arc::clone(status))
+        .with_observer(Arc::clone(observer))
         .with_evaluator(PositionEvaluator::of_learner(inference.clone()));
     let page = if settings.server.insecure { page.open_to_any_host() } else { page };
     if let Ok(address) = listener.local_addr() {

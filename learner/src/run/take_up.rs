@@ -15,6 +15,7 @@ use tracing::info;
 use super::RunError;
 use super::learning_rates::{is_run_from_network, log_learning_rates};
 use crate::best::{BestNetwork, CurrentBest};
+use crate::best_file::mend_best_file;
 use crate::config::LearnerConfig;
 use crate::durable::DurableStore;
 use crate::files::{RunFiles, check_sha256};
@@ -83,6 +84,8 @@ pub(super) fn take_up<E: Encoding>(
     check_checkpoints(&files, &reader)?;
     log_learning_rates(config, is_from_network);
     let best = Arc::new(take_up_best(&files, &reader, &network)?);
+    mend_best_file(&files, best.get().network_id)
+        .map_err(|source| RunError::BestFile { path: files.best(), source })?;
     let replay = Arc::new(fill_replay(config, encoding, &store, &reader)?);
     let grants = GrantSettings {
         // One is evaluated in any case.

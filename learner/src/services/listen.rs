@@ -6,7 +6,6 @@ use std::time::Duration;
 use proto::inference_server::InferenceServer;
 use proto::status_server::StatusServer;
 use proto::workers_server::WorkersServer;
-use runtime::auth::{Role, ServerAuth, Token};
 use runtime::connections::{ConnectionLimits, incoming};
 use runtime::limits::{self, MESSAGE_BYTES_MAX};
 use shared::encoding::Encoding;
@@ -16,8 +15,8 @@ use tonic::service::interceptor::InterceptedService;
 use tracing::{info, warn};
 
 use super::bounded_reports::{BoundedReports, REQUEST_BYTES_MAX};
-use super::{InferenceService, RunStatus, StatusService, WorkersService};
-use crate::store::StoreProblem;
+use super::{InferenceService, StatusService, WorkersService};
+use crate::progress::RunObserver;
 
 /// What is served.
 pub struct Services<E: Encoding> {
@@ -25,10 +24,8 @@ pub struct Services<E: Encoding> {
     pub workers: WorkersService<E>,
     /// Leaves.
     pub inference: InferenceService,
-    /// The state of the run.
-    pub status: Arc<RunStatus>,
-    /// Why nothing can be stored at the moment.
-    pub problem: StoreProblem,
+    /// Looks at the run, and refuses calls without the token.
+    pub observer: Arc<RunObserver>,
     /// What they take at most.
     pub limits: ServiceLimits,
 }
@@ -63,11 +60,10 @@ pub enum ServeError {
 pub async fn serve<E: Encoding>(
     services: Services<E>,
     listener: TcpListener,
-    tokens: &[(Token, Role)],
     stop: CancellationToken,
     drain_deadline: Duration,
 ) -> Result<(), ServeError> {
-    let auth = ServerAuth::of_roles(tokens);
+    let auth = services.observer.auth.clone();
     let (health_reporter, health) = tonic_health::server::health_reporter();
     health_reporter.set_serving::<WorkersServer<WorkersService<E>>>().await;
     let reflection = tonic_reflection::server::Builder::configure()
@@ -81,8 +77,7 @@ pub async fn serve<E: Encoding>(
     let inference = InferenceServer::new(services.inference)
         .max_decoding_message_size(MESSAGE_BYTES_MAX)
         .max_encoding_message_size(MESSAGE_BYTES_MAX);
-    let status =
-        StatusServer::new(StatusService { status: services.status, auth: auth.clone(), problem: services.problem });
+    let status = StatusServer::new(StatusService { observer: services.observer });
     let server = limits::server()
         .add_service(health)
         .add_service(InterceptedService::new(reflection, auth.clone()))

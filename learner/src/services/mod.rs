@@ -1,14 +1,17 @@
-//! What the learner offers over gRPC. Messages become domain values here, through `shared::wire`, and nothing more.
+//! What the learner offers over gRPC, and its metrics over HTTP. Messages become domain values here, through
+//! `shared::wire`, and nothing more.
 
 mod bounded_reports;
 mod inference;
 mod joined;
 mod listen;
+mod metrics;
 mod status;
 mod workers;
 
 pub use inference::InferenceService;
 pub use joined::JoinedWorkers;
 pub use listen::{ServeError, ServiceLimits, Services, serve};
-pub use status::{RunStatus, StatusService};
+pub use metrics::serve_metrics;
+pub use status::StatusService;
 pub use workers::WorkersService;

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
+use proto::JoinRequest;
 use proto::ply_status::Code;
 use runtime::auth::Role;
 use runtime::summed_log::SummedLog;
@@ -16,11 +17,11 @@ use tonic::{Request, Response, Status};
 use tracing::{info, warn};
 
 use super::joined::{JoinedWorkers, KnownWorker, shown_key_sha256};
-use super::status::RunStatus;
 use crate::best::BestNetwork;
 use crate::config::JoinTerms;
 use crate::games::{GameRegistry, Lease, PlyStatus, RegistryError, check_worker_id};
 use crate::inference::LoadMeter;
+use crate::progress::{JoinedWorker, RunStatus};
 use crate::store::{GameKind, WorkerRow};
 
 /// When a worker that got no game should ask again, in milliseconds.
@@ -127,7 +128,8 @@ impl<E: Encoding> proto::workers_server::Workers for WorkersService<E> {
             version = request.program_version,
             "worker joined"
         );
-        self.status.see_worker(&request.worker_id, kind, Instant::now());
+        let JoinRequest { worker_id, thread_count, program_version, .. } = request;
+        self.status.see_worker(&worker_id, JoinedWorker { kind, thread_count, program_version }, Instant::now());
         let best = self.best.get();
         Ok(Response::new(proto::JoinReply {
             game: Some(game_spec_to_proto(&self.terms.game)),

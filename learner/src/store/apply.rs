@@ -32,6 +32,10 @@ pub(super) fn apply(connection: &Connection, change: &Change) -> Result<(), Stor
             let value = metric.value.is_finite().then_some(metric.value);
             execute(connection, &sql, params![metric.name, value, metric.step.cast_signed()]).map(drop)
         }
+        Change::ReplaceMetric(metric) => {
+            execute(connection, "DELETE FROM metrics WHERE name = ?1", params![metric.name])?;
+            apply(connection, &Change::AddMetric(metric.clone()))
+        }
         Change::PutCheckpoint(row) => {
             let sql = format!("INSERT OR REPLACE INTO checkpoints VALUES (?1, ?2, ?3, ?4, {NOW})");
             let values = params![row.training_step.cast_signed(), row.file, row.sha256, row.iteration];

@@ -1,4 +1,4 @@
-//! Reading what a run cost.
+//! Reading what a run took: its cost, its positions, and numbers of which only the newest is kept.
 
 use super::read::read_cost;
 use super::{IterationCost, Reader, StoreError};
@@ -17,5 +17,21 @@ impl Reader {
             flop: sum.flop + cost.flop,
         };
         Ok(costs.into_iter().try_fold(IterationCost::default(), |sum, cost| Some(add(sum, cost?))))
+    }
+    /// Returns the number of positions of the self-play games of all iterations.
+    ///
+    /// # Errors
+    /// [`StoreError::Database`] if the database fails.
+    pub fn iteration_position_count(&self) -> Result<u64, StoreError> {
+        self.number("SELECT coalesce(sum(position_count), 0) FROM iterations")
+    }
+
+    /// Returns the newest value of a metric; `None` if there is none, or it was not finite.
+    ///
+    /// # Errors
+    /// [`StoreError::Database`] if the database fails.
+    pub fn newest_metric(&self, name: &str) -> Result<Option<f64>, StoreError> {
+        let sql = "SELECT value FROM metrics WHERE name = ?1 ORDER BY rowid DESC LIMIT 1";
+        Ok(self.list(sql, [name], |row| row.get::<_, Option<f64>>(0))?.pop().flatten())
     }
 }

@@ -376,6 +376,8 @@ pub enum Change {
     PutIteration(IterationRow),
     /// A number of the run.
     AddMetric(MetricRow),
+    /// A number of the run of which only the newest value is kept.
+    ReplaceMetric(MetricRow),
     /// A checkpoint is complete on disk.
     PutCheckpoint(CheckpointRow),
     /// A checkpoint is about to be deleted.

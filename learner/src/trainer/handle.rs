@@ -6,7 +6,7 @@ use std::thread::JoinHandle;
 use shared::encoding::Encoding;
 use tokio::sync::{mpsc, watch};
 
-use super::reports::TrainerReports;
+use super::reports::{TrainerNews, TrainerReports};
 use super::thread::TrainerThread;
 use super::{TrainerParts, TrainingJob, TrainingOutcome};
 
@@ -15,6 +15,7 @@ pub struct TrainerHandle {
     jobs: Sender<TrainingJob>,
     outcomes: mpsc::Receiver<TrainingOutcome>,
     training_step: watch::Receiver<Option<u64>>,
+    news: watch::Receiver<TrainerNews>,
     thread: JoinHandle<()>,
 }
 
@@ -33,11 +34,12 @@ impl TrainerHandle {
         let (jobs, job_receiver) = std::sync::mpsc::channel();
         let (outcome_sender, outcomes) = mpsc::channel(1);
         let (step_sender, training_step) = watch::channel(None);
-        let reports = TrainerReports { outcomes: outcome_sender, training_step: step_sender };
+        let (news_sender, news) = watch::channel(TrainerNews::default());
+        let reports = TrainerReports { outcomes: outcome_sender, training_step: step_sender, news: news_sender };
         let thread = std::thread::Builder::new().name("trainer".to_owned()).spawn(move || {
             serve(&job_receiver, &reports);
         })?;
-        Ok(Self { jobs, outcomes, training_step, thread })
+        Ok(Self { jobs, outcomes, training_step, news, thread })
     }
 
     /// Starts a thread that gives each job the outcome that `answer` returns.
@@ -65,6 +67,12 @@ impl TrainerHandle {
     #[must_use]
     pub fn training_step(&self) -> Option<u64> {
         *self.training_step.borrow()
+    }
+
+    /// Returns what there is to tell of the training under way.
+    #[must_use]
+    pub fn news(&self) -> TrainerNews {
+        *self.news.borrow()
     }
 
     /// Waits for the thread after its stop was asked for.

@@ -31,6 +31,7 @@ pub use error::TrainerError;
 pub use handle::TrainerHandle;
 pub use held_out::{HeldOutComparison, PredictionPair};
 pub use losses::{LossSum, round};
+pub use reports::MeanLosses;
 
 /// Training of one iteration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -13,7 +13,7 @@ use tracing::{info, warn};
 use super::checkpoints::{Checkpoints, write_file};
 use super::held_out::{Compared, HeldOutComparison, HeldOutMeasure};
 use super::losses::{LossSum, round};
-use super::reports::TrainerReports;
+use super::reports::{MeanLosses, TrainerReports};
 use super::schedule::learning_rate;
 use super::{Candidate, TrainerError, TrainerParts, TrainingJob};
 use crate::config::TrainerSettings;
@@ -101,12 +101,15 @@ impl<E: Encoding> TrainerThread<E> {
         window: Window,
         reports: &TrainerReports,
     ) -> Result<Option<Candidate>, TrainerError> {
+        let rollback_count_before = self.rollback_count;
         while self.trainer.training_step() < job.step_end {
             if self.parts.stop.is_cancelled() {
                 self.save(job.iteration)?;
                 return Ok(None);
             }
-            if !self.step(job, window)? {
+            let has_stepped = self.step(job, window)?;
+            reports.report_rollbacks(self.rollback_count - rollback_count_before);
+            if !has_stepped {
                 // The checkpoint is where it went back to: saved again, it would count as progress.
                 continue;
             }
@@ -115,7 +118,7 @@ impl<E: Encoding> TrainerThread<E> {
             if is_due || training_step == job.step_end {
                 self.save(job.iteration)?;
             }
-            self.show(job);
+            self.show(job, reports);
             reports.report_step(training_step);
         }
         let path = self.parts.files.network(job.candidate_id);
@@ -190,12 +193,13 @@ impl<E: Encoding> TrainerThread<E> {
     }
 
     /// Shows the mean losses since the last line, now and then and at the end.
-    fn show(&mut self, job: TrainingJob) {
+    fn show(&mut self, job: TrainingJob, reports: &TrainerReports) {
         let training_step = self.trainer.training_step();
         if (self.shown_at.elapsed() < LOG_INTERVAL && training_step < job.step_end) || self.shown.step_count == 0 {
             return;
         }
-        let means = self.shown.means();
+        let (means, learning_rate) = (self.shown.means(), self.shown.learning_rate);
+        reports.report_losses(MeanLosses { training_step, means, learning_rate });
         info!(
             iteration = job.iteration,
             training_step,
@@ -204,7 +208,7 @@ impl<E: Encoding> TrainerThread<E> {
             value_loss = round(means.value_loss),
             policy_accuracy = round(means.policy_accuracy),
             gradient_norm = round(means.gradient_norm),
-            learning_rate = round(self.shown.learning_rate),
+            learning_rate = round(learning_rate),
             steps_per_second = round(self.shown.step_count as f64 / self.shown_at.elapsed().as_secs_f64()),
             "loss"
         );

@@ -79,6 +79,7 @@ async fn join(channel: Channel) -> JoinReply {
         worker_id: format!("load-{:016x}", rand::random::<u64>()),
         kind: WorkerKind::Actor.into(),
         program_version: env!("CARGO_PKG_VERSION").into(),
+        thread_count: 1,
     };
     let key = WorkerKey::new(format!("{:032x}", rand::random::<u128>())).expect("a key");
     let auth = ClientAuth::default().of_worker(&request.worker_id, &key);

@@ -116,10 +116,14 @@ function seriesCharts(all, limits) {
 function tailOf(run) {
   const { live } = run;
   const parts = [];
+  if (live && live.alarms.length) {
+    parts.push(el("h2", {}, `Alarms (${live.alarms.length})`),
+      live.alarms.map(({ name, text }) => el("p", { class: "problem" }, `${name}: ${text}`)));
+  }
   if (live) {
-    const rows = live.workers.map((worker) => [worker.name, worker.kind, `${span(worker.silent_seconds)} ago`]);
+    const rows = live.workers.map((worker) => [worker.name, worker.kind, count(worker.held_games), `${span(worker.silent_seconds)} ago`]);
     parts.push(el("h2", {}, `Workers (${rows.length})`),
-      rows.length ? table([["name", true], ["kind", true], ["last seen"]], rows) : el("p", { class: "problem" }, "No worker gave a sign of life in the last two minutes."));
+      rows.length ? table([["name", true], ["kind", true], ["games held"], ["last seen"]], rows) : el("p", { class: "problem" }, "No worker gave a sign of life in the last two minutes."));
   }
   parts.push(el("h2", {}, "Newest iterations"), iterationTable(run.recent));
   if (run.next_before) parts.push(el("p", {}, el("a", { href: "#/iterations" }, "All iterations")));

@@ -1,4 +1,5 @@
-//! How far the run is at one moment: what the log line, the bar and the status page are all made of.
+//! How far the run is at one moment: what the log line, the bar, the status, the metrics and the TensorBoard files are all
+//! made of.
 
 use std::time::{Duration, Instant};
 
@@ -7,10 +8,11 @@ use shared::gate::GateScore;
 use crate::games::{GameProgress, GateReport};
 use crate::inference::InferenceCounts;
 use crate::store::{GameStatistics, IterationCost};
+use crate::trainer::MeanLosses;
 
 /// How far the run is.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct ProgressSnapshot {
+pub(crate) struct ProgressSnapshot {
     /// The iteration under way.
     pub iteration: u32,
     /// How far its phase is.
@@ -25,17 +27,40 @@ pub(super) struct ProgressSnapshot {
     pub position_count: u64,
     /// How far the games are.
     pub games: GameProgress,
-    /// What has been answered since the start of the process.
-    pub inference: InferenceCounts,
-    /// What the run cost as far as it is in the store, `None` if unknown.
-    pub run_cost: Option<IterationCost>,
+    /// Training steps behind the network in training, or the candidate.
+    pub training_step: u64,
+    /// The newest losses, `None` before the first of this process.
+    pub losses: Option<MeanLosses>,
+    /// The gate under way, else the last one of this process.
+    pub gate: Option<GateReport>,
+    /// What the whole run took, as far as it is in the store.
+    pub totals: RunTotals,
     /// Score of the newest generations against network 1, `None` before it was looked at.
     pub yardstick: Option<GateScore>,
 }
 
+/// What a run took since it began, restarts included, as far as it is in the store.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub(crate) struct RunTotals {
+    /// What it cost, `None` if unknown.
+    pub cost: Option<IterationCost>,
+    /// Positions of the self-play games of its iterations.
+    pub position_count: u64,
+    /// How long learners were at work on it.
+    pub work_time: Duration,
+}
+
+impl RunTotals {
+    /// Returns how often a position was learned from on average; `None` before there is one, or if that is unknown.
+    pub(crate) fn uses_per_position(&self) -> Option<f64> {
+        let samples = self.cost?.training_sample_count;
+        (self.position_count > 0).then(|| samples as f64 / self.position_count as f64)
+    }
+}
+
 /// How far a phase of an iteration is.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum PhaseProgress {
+pub(crate) enum PhaseProgress {
     /// Games are awaited.
     SelfPlay {
         /// Those of the iteration that have finished.
@@ -57,17 +82,20 @@ pub(super) enum PhaseProgress {
 }
 
 impl PhaseProgress {
+    /// The names of all phases, in their order.
+    pub(crate) const NAMES: [&'static str; 3] = ["self-play", "training", "gate"];
+
     /// Returns its name.
-    pub(super) const fn name(&self) -> &'static str {
+    pub(crate) const fn name(&self) -> &'static str {
         match self {
-            Self::SelfPlay { .. } => "self-play",
-            Self::Training { .. } => "training",
-            Self::Gate(_) => "gate",
+            Self::SelfPlay { .. } => Self::NAMES[0],
+            Self::Training { .. } => Self::NAMES[1],
+            Self::Gate(_) => Self::NAMES[2],
         }
     }
 
     /// Returns the games or steps that are done.
-    pub(super) fn done(&self) -> u64 {
+    pub(crate) fn done(&self) -> u64 {
         match self {
             Self::SelfPlay { games, .. } => games.game_count,
             Self::Training { training_step, step_start, .. } => training_step.saturating_sub(*step_start),
@@ -76,7 +104,7 @@ impl PhaseProgress {
     }
 
     /// Returns the games or steps that make the phase.
-    pub(super) fn total(&self) -> u64 {
+    pub(crate) fn total(&self) -> u64 {
         match self {
             Self::SelfPlay { needed, .. } => *needed,
             Self::Training { step_start, step_end, .. } => step_end.saturating_sub(*step_start),
@@ -87,7 +115,7 @@ impl PhaseProgress {
 
 /// How fast leaves are answered.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub(super) struct InferenceRates {
+pub(crate) struct InferenceRates {
     /// Leaves a second.
     pub evaluations_per_second: f64,
     /// Leaves a batch as a share of the most that fit, 0..=1.
@@ -100,7 +128,7 @@ pub(super) struct InferenceRates {
 
 impl InferenceRates {
     /// Returns the rates between two counts.
-    pub(super) fn between(before: &InferenceCounts, now: &InferenceCounts, elapsed: Duration, batch_max: u32) -> Self {
+    pub(crate) fn between(before: &InferenceCounts, now: &InferenceCounts, elapsed: Duration, batch_max: u32) -> Self {
         let evaluations = (now.evaluation_count - before.evaluation_count) as f64;
         let computed = now.computed_leaf_count - before.computed_leaf_count;
         let busy_us = now.device_busy_us.saturating_sub(before.device_busy_us);
@@ -117,19 +145,19 @@ impl InferenceRates {
 
 /// When a phase began and how far it was then: after a restart, its rate counts only what was done since.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct PhaseStart {
+pub(crate) struct PhaseStart {
     at: Instant,
     done: Option<u64>,
 }
 
 impl PhaseStart {
     /// Returns the start of a phase that begins now.
-    pub(super) fn now() -> Self {
+    pub(crate) fn now() -> Self {
         Self { at: Instant::now(), done: None }
     }
 
     /// Returns how long the phase will take at its rate so far; `None` before anything of it is done.
-    pub(super) fn time_to_go(&mut self, phase: &PhaseProgress) -> Option<Duration> {
+    pub(crate) fn time_to_go(&mut self, phase: &PhaseProgress) -> Option<Duration> {
         let done_at_start = *self.done.get_or_insert(phase.done());
         let left = phase.total().saturating_sub(phase.done());
         time_to_go(phase.done().saturating_sub(done_at_start), left, self.at.elapsed())
@@ -143,7 +171,7 @@ fn time_to_go(done: u64, left: u64, elapsed: Duration) -> Option<Duration> {
 }
 
 /// Writes a time to go with two units at most: `30s`, `1m40s`, `2h30m`.
-pub(super) fn format_time_to_go(time: Option<Duration>) -> String {
+pub(crate) fn format_time_to_go(time: Option<Duration>) -> String {
     match time.map(|time| time.as_secs()) {
         None => "unknown".to_owned(),
         Some(seconds @ 0..60) => format!("{seconds}s"),

@@ -3,12 +3,12 @@
 use shared::gate::GateRule;
 use tracing::info;
 
-use super::progress_snapshot::{PhaseProgress, ProgressSnapshot, format_time_to_go};
+use super::snapshot::{PhaseProgress, ProgressSnapshot, format_time_to_go};
 use crate::games::GateReport;
 use crate::supervised::percent;
 
 /// Writes how far the run is to the log.
-pub(super) fn log_line(snapshot: &ProgressSnapshot) {
+pub(crate) fn log_line(snapshot: &ProgressSnapshot) {
     let ProgressSnapshot { iteration, phase, rates, position_count, waiting_for, .. } = snapshot;
     let (name, done, total) = (phase.name(), phase.done(), phase.total());
     let eta = format_time_to_go(snapshot.time_to_go);
@@ -66,7 +66,7 @@ pub(super) fn log_line(snapshot: &ProgressSnapshot) {
 
 /// Writes how far the sequential test is: log-likelihood ratio, the bounds at which it ends, and the pairs it looked at,
 /// by the candidate's points in them. `None` by the rule of the score.
-pub(super) fn format_test(report: &GateReport) -> Option<String> {
+pub(crate) fn format_test(report: &GateReport) -> Option<String> {
     let (test, pairs) = (report.settings.test, report.tested_pairs);
     let [low, high] = test.bounds();
     let ratio = test.log_likelihood_ratio(&pairs);

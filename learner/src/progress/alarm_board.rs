@@ -1,0 +1,142 @@
+//! Which alarms are on, since when, and why.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+use std::time::SystemTime;
+
+/// What can be wrong with a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum AlarmKind {
+    /// Too many games of the last iteration were drawn.
+    Draws,
+    /// Too many were cut off at the ply limit.
+    CutOff,
+    /// Too many began alike.
+    DistinctOpenings,
+    /// The last candidate's value is worse than the best network's on held-out games.
+    ValueError,
+    /// The last candidate won every game of its gate.
+    Gate,
+    /// The promoted networks are weaker than network 1.
+    Yardstick,
+    /// No game has finished for long, though games are awaited.
+    NoGames,
+    /// A gate waits, and there has been no evaluator for long.
+    NoEvaluator,
+    /// A loss was not finite, and training went back to a checkpoint.
+    LossNotFinite,
+    /// The disk of the run directory is nearly full.
+    Disk,
+    /// A worker is of another version than the learner.
+    WorkerVersion,
+}
+
+impl AlarmKind {
+    /// All of them.
+    pub const ALL: [Self; 11] = [
+        Self::Draws,
+        Self::CutOff,
+        Self::DistinctOpenings,
+        Self::ValueError,
+        Self::Gate,
+        Self::Yardstick,
+        Self::NoGames,
+        Self::NoEvaluator,
+        Self::LossNotFinite,
+        Self::Disk,
+        Self::WorkerVersion,
+    ];
+
+    /// Returns its name, as in the log, the status and the metrics.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Draws => "draws",
+            Self::CutOff => "cut_off",
+            Self::DistinctOpenings => "distinct_openings",
+            Self::ValueError => "value_error",
+            Self::Gate => "gate",
+            Self::Yardstick => "yardstick",
+            Self::NoGames => "no_games",
+            Self::NoEvaluator => "no_evaluator",
+            Self::LossNotFinite => "loss_not_finite",
+            Self::Disk => "disk",
+            Self::WorkerVersion => "worker_version",
+        }
+    }
+}
+
+/// An alarm that is on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Alarm {
+    /// Which.
+    pub kind: AlarmKind,
+    /// Since when.
+    pub since: SystemTime,
+    /// What is wrong and what to do, in words.
+    pub text: String,
+}
+
+/// What setting an alarm did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AlarmChange {
+    /// It came on.
+    On,
+    /// It went off.
+    Off,
+    /// It was so already.
+    None,
+}
+
+/// All alarms that are on. One that is judged once an iteration stays on until the next one is judged.
+#[derive(Debug, Default)]
+pub struct AlarmBoard(Mutex<BTreeMap<AlarmKind, Alarm>>);
+
+impl AlarmBoard {
+    /// Turns an alarm on, for the reason `text`, or off.
+    pub fn set(&self, kind: AlarmKind, text: Option<String>) -> AlarmChange {
+        let mut alarms = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        match (alarms.get_mut(&kind), text) {
+            (Some(alarm), Some(text)) => alarm.text = text,
+            (None, Some(text)) => {
+                alarms.insert(kind, Alarm { kind, since: SystemTime::now(), text });
+                return AlarmChange::On;
+            }
+            (Some(_), None) => {
+                alarms.remove(&kind);
+                return AlarmChange::Off;
+            }
+            (None, None) => {}
+        }
+        AlarmChange::None
+    }
+
+    /// Returns those that are on.
+    #[must_use]
+    pub fn on(&self) -> Vec<Alarm> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).values().cloned().collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_alarm_is_on_until_it_is_turned_off_and_keeps_its_start() {
+        let board = AlarmBoard::default();
+        assert_eq!(board.set(AlarmKind::Disk, None), AlarmChange::None);
+        assert_eq!(board.set(AlarmKind::Disk, Some("1 GiB".into())), AlarmChange::On);
+        let since = board.on()[0].since;
+        assert_eq!(board.set(AlarmKind::Disk, Some("0 GiB".into())), AlarmChange::None);
+        assert_eq!(board.on(), [Alarm { kind: AlarmKind::Disk, since, text: "0 GiB".into() }]);
+        assert_eq!(board.set(AlarmKind::Disk, None), AlarmChange::Off);
+        assert_eq!(board.on(), []);
+    }
+
+    #[test]
+    fn every_alarm_has_a_name_of_its_own() {
+        let names: std::collections::BTreeSet<_> = AlarmKind::ALL.iter().map(|kind| kind.name()).collect();
+        assert_eq!(names.len(), AlarmKind::ALL.len());
+    }
+}

@@ -1,0 +1,22 @@
+//! How the run is doing at one moment: one observation, of which status message, metrics and alarms are made.
+//!
+//! Pipeline and services put in what they know ([`RunStatus`]); [`RunObserver`] adds what is counted elsewhere anyway. Nothing
+//! here decides anything about the run.
+
+mod alarm_board;
+mod alarm_watch;
+mod metrics_text;
+mod progress_log;
+mod run_observer;
+mod run_status;
+mod snapshot;
+mod status_message;
+mod worker_list;
+
+pub use alarm_board::{AlarmBoard, AlarmKind};
+pub use alarm_watch::watch_alarms;
+pub(crate) use progress_log::{format_test, log_line};
+pub use run_observer::{RunIdentity, RunObserver};
+pub use run_status::RunStatus;
+pub(crate) use snapshot::{InferenceRates, PhaseProgress, PhaseStart, ProgressSnapshot, RunTotals, format_time_to_go};
+pub use worker_list::JoinedWorker;

@@ -1,0 +1,93 @@
+//! Who looks at a run that goes on: what the status shows, alarms by time, and the metrics.
+
+use std::sync::Arc;
+
+use runtime::auth::{Role, ServerAuth, Token};
+use shared::encoding::Encoding;
+use tokio::net::TcpListener;
+use tokio_util::sync::CancellationToken;
+use tracing::info;
+
+use super::RunError;
+use super::take_up::TakenUp;
+use crate::config::{AlarmConfig, LearnerSettings, MetricsConfig};
+use crate::games::GameRegistry;
+use crate::inference::InferenceHandle;
+use crate::progress::{RunIdentity, RunObserver, RunStatus, watch_alarms};
+use crate::services::serve_metrics;
+
+/// Opens the port of the metrics, if there is to be one: before anything is made on disk.
+pub(super) async fn bind_metrics(config: &MetricsConfig) -> Result<Option<TcpListener>, RunError> {
+    let Some(address) = config.listen else { return Ok(None) };
+    let failed = |source| RunError::Metrics { address, source };
+    let listener = TcpListener::bind(address).await.map_err(failed)?;
+    info!(address = %listener.local_addr().map_err(failed)?, "metrics");
+    Ok(Some(listener))
+}
+
+/// Returns the tokens that open what is only looked at, the page and the metrics: that of readers first, then the one for
+/// everything.
+pub(super) fn reader_tokens(tokens: &[(Token, Role)]) -> Vec<(Token, Role)> {
+    let of_role = |wanted| tokens.iter().filter(move |(_, role)| *role == wanted).cloned();
+    of_role(Role::Reader).chain(of_role(Role::Any)).collect()
+}
+
+/// Makes what looks at everything that is counted.
+pub(super) fn make_observer<E: Encoding>(
+    settings: &LearnerSettings,
+    taken_up: &TakenUp<E>,
+    inference: &InferenceHandle,
+    status: &Arc<RunStatus>,
+    tokens: &[(Token, Role)],
+) -> Arc<RunObserver> {
+    let identity = RunIdentity {
+        run_id: taken_up.store.store().run().run_id.clone(),
+        game: settings.game.name().to_owned(),
+        hourly_price: settings.run.hourly_price,
+        dir: taken_up.files.dir().to_owned(),
+    };
+    Arc::new(RunObserver {
+        identity,
+        status: Arc::clone(status),
+        games: Arc::<GameRegistry<E>>::clone(&taken_up.registry),
+        best: Arc::clone(&taken_up.best),
+        inference: inference.counters(),
+        queue: inference.queue(),
+        auth: ServerAuth::of_roles(tokens),
+        reader_auth: ServerAuth::of_roles(&reader_tokens(tokens)),
+        problem: taken_up.store.store().problem().clone(),
+    })
+}
+
+/// Starts to look at alarms, and to serve the metrics if there is a port for them, until `stop`.
+pub(super) fn watch(
+    tokio: &tokio::runtime::Handle,
+    observer: &Arc<RunObserver>,
+    alarms: AlarmConfig,
+    metrics_listener: Option<TcpListener>,
+    stop: &CancellationToken,
+) {
+    tokio.spawn(watch_alarms(Arc::clone(observer), alarms, stop.clone()));
+    if let Some(listener) = metrics_listener {
+        tokio.spawn(serve_metrics(listener, Arc::clone(observer), stop.clone()));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn readers_show_their_token_or_the_one_for_everything() {
+        let token = |text: &str, role| (Token::new(text).expect("usable"), role);
+        let tokens = [
+            token("all", Role::Any),
+            token("act", Role::Actor),
+            token("gate", Role::Evaluator),
+            token("read", Role::Reader),
+        ];
+        assert_eq!(reader_tokens(&tokens), [tokens[3].clone(), tokens[0].clone()]);
+        assert_eq!(reader_tokens(&tokens[..3]), [tokens[0].clone()]);
+        assert_eq!(reader_tokens(&tokens[1..3]), []);
+    }
+}
