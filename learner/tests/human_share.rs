@@ -139,7 +139,11 @@ fn a_share_that_cannot_be_had_is_refused_before_anything_is_made() {
         (vec!["replay.human_share=2.0"], 64, "replay.human_share: 2 is not in 0..=1"),
         (vec!["replay.human_games=[\"no-such\"]"], 1, "replay.human_games: games: open no-such"),
         (vec!["game.game_type=Base"], 1, "replay.human_games: no decided game of this game type"),
-        (vec!["game.name=tictactoe"], 64, "game.name: human games (replay.human_share) are read for Hive only"),
+        (
+            vec!["game.name=tictactoe"],
+            64,
+            "game.name: human games (replay.human_share, self_play.human_start_share) are read",
+        ),
     ] {
         let system = system(0.5);
         let flags: Vec<&str> = settings.iter().flat_map(|setting| ["--set", setting]).collect();
