@@ -11,7 +11,7 @@
 //! All of that is read once, at the start of a process. So [`preload`] starts the program once more in its own place:
 //! same process id, same arguments.
 //!
-//! **No GPU.** Why libtorch sees none is found out in [`probe`].
+//! **No GPU.** Why libtorch sees none is found out in `probe.rs`.
 
 mod probe;
 
