@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use divan::{Bencher, black_box};
 use learner::replay::rebuild;
-use learner::store::{Change, FinishedGame, GameKind, NewGame, RunRow, Store, StoredResult};
+use learner::store::{Change, FinishedGame, NewGame, RunRow, Store, StoredResult};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 use rayon::prelude::*;
@@ -17,7 +17,7 @@ use samples::sampler::BatchSampler;
 use shared::catalog::{GameSpec, GameVisitor};
 use shared::encoding::{Encoding, TrainingBatch};
 use shared::game::{Game, Outcome};
-use shared::ids::{GameId, NetworkId, NetworkRef};
+use shared::ids::{GameId, NetworkId};
 use shared::record::{GameRecord, PlyRecord, PolicyTarget, replay};
 
 const GAME: &str = r#"{"name":"hive","game_type":"Base+MLP"}"#;
@@ -203,20 +203,7 @@ fn fill<E: Encoding>(encoding: &E, store: &Store, games: &[GameRecord], position
 
 fn changes_of(game: &GameRecord, number: u64, outcome: Outcome) -> Vec<Change> {
     let game_id = GameId::new(number);
-    let new_game = NewGame {
-        game_id,
-        kind: GameKind::SelfPlay,
-        iteration: 1,
-        pair_index: None,
-        candidate_id: None,
-        opponent_id: None,
-        white_network: NetworkRef::Best,
-        black_network: NetworkRef::Best,
-        seed: 0,
-        settings: "{}".into(),
-        start: None,
-        opening: Vec::new(),
-    };
+    let new_game = NewGame::self_play(game_id, 1, 0, "{}".into());
     let finished = FinishedGame {
         game_id,
         finish_number: number,

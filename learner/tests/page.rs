@@ -111,20 +111,7 @@ fn random_game<E: Encoding>(encoding: &E, seed: u64) -> RandomGame {
 }
 
 fn new_game(number: u64) -> NewGame {
-    NewGame {
-        game_id: GameId::new(number),
-        kind: GameKind::SelfPlay,
-        iteration: 1,
-        pair_index: None,
-        candidate_id: None,
-        opponent_id: None,
-        white_network: NetworkRef::Best,
-        black_network: NetworkRef::Best,
-        seed: number,
-        settings: "{}".into(),
-        start: None,
-        opening: vec![],
-    }
+    NewGame::self_play(GameId::new(number), 1, number, "{}".into())
 }
 
 fn store_game(store: &Store, game: NewGame, played: &RandomGame) {

@@ -10,7 +10,7 @@ use learner::store::{
 use rusqlite::Connection;
 use shared::game::{Outcome, Side};
 use shared::gate::GateScore;
-use shared::ids::{GameId, Generation, NetworkRef};
+use shared::ids::{GameId, Generation};
 use shared::record::PlyRecord;
 
 fn open(run_dir: &std::path::Path) -> Store {
@@ -24,18 +24,8 @@ fn network(number: u32) -> NewNetwork {
 
 fn game(number: u64) -> NewGame {
     NewGame {
-        game_id: GameId::new(number),
-        kind: GameKind::SelfPlay,
-        iteration: 1,
-        pair_index: None,
-        candidate_id: None,
-        opponent_id: None,
-        white_network: NetworkRef::Best,
-        black_network: NetworkRef::Best,
-        seed: u64::MAX - number,
-        settings: "{}".into(),
-        start: None,
         opening: vec!["b2".into(), "a1".into()],
+        ..NewGame::self_play(GameId::new(number), 1, u64::MAX - number, "{}".into())
     }
 }
 

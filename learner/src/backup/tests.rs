@@ -17,13 +17,13 @@ use object_store::{
     PutMultipartOptions, PutOptions, PutPayload, PutResult, Result as StoreResult,
 };
 use rusqlite::Connection;
-use shared::ids::{GameId, NetworkId, NetworkRef};
+use shared::ids::{GameId, NetworkId};
 use tokio::runtime::Runtime;
 use tokio_util::sync::CancellationToken;
 
 use super::*;
 use crate::files::{RunFiles, check_sha256, sha256_hex};
-use crate::store::{Change, CheckpointRow, GameKind, NewGame, NewNetwork, Reader, RunRow, Store};
+use crate::store::{Change, CheckpointRow, NewGame, NewNetwork, Reader, RunRow, Store};
 
 fn tokio() -> Runtime {
     tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap()
@@ -91,18 +91,8 @@ impl TestRun {
 /// Returns a new game whose row has about so many bytes.
 fn new_game(number: u64, byte_count: usize) -> Change {
     Change::CreateGame(NewGame {
-        game_id: GameId::new(number),
-        kind: GameKind::SelfPlay,
-        iteration: 1,
-        pair_index: None,
-        candidate_id: None,
-        opponent_id: None,
-        white_network: NetworkRef::Best,
-        black_network: NetworkRef::Best,
-        seed: number,
-        settings: format!("{number:byte_count$}"),
-        start: None,
         opening: vec!["b2".into()],
+        ..NewGame::self_play(GameId::new(number), 1, number, format!("{number:byte_count$}"))
     })
 }
 

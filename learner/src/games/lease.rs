@@ -195,18 +195,9 @@ impl<E: Encoding> GameRegistry<E> {
             let search = plan.search_from(start.position.as_deref());
             let settings = serde_json::to_string(&search).expect("plain numbers can be written as JSON");
             let game = NewGame {
-                game_id,
-                kind: GameKind::SelfPlay,
-                iteration: plan.iteration,
-                pair_index: None,
-                candidate_id: None,
-                opponent_id: None,
-                white_network: NetworkRef::Best,
-                black_network: NetworkRef::Best,
-                seed,
-                settings,
                 start: start.position,
                 opening: start.opening,
+                ..NewGame::self_play(game_id, plan.iteration, seed, settings)
             };
             Ok((game, search))
         };

@@ -45,17 +45,18 @@ impl StartPlan {
     /// [`StoreError::Database`] if the run's own games cannot be read.
     pub(super) fn draw<E: Encoding>(&self, encoding: &E, reader: &Reader, seed: u64) -> Result<GameStart, StoreError> {
         let drawn = unit(draw(seed, 0));
-        let (human_from, earlier_from) = (self.endgame_share, self.endgame_share + self.human_share);
+        let human_end = self.endgame_share + self.human_share;
         let start = if drawn < self.endgame_share {
             GameStart { position: encoding.game().random_endgame(draw(seed, 1)), opening: Vec::new() }
-        } else if drawn < human_from + self.human_share {
+        } else if drawn < human_end {
             self.within_human_game(seed)
-        } else if drawn < earlier_from + self.earlier_share {
+        } else if drawn < human_end + self.earlier_share {
             within_earlier_game(reader, seed)?
         } else {
             GameStart::default()
         };
-        Ok(if goes_on(encoding, &start) { start } else { GameStart::default() })
+        let is_playable = start.opening.is_empty() || goes_on(encoding, &start);
+        Ok(if is_playable { start } else { GameStart::default() })
     }
 
     fn within_human_game(&self, seed: u64) -> GameStart {

@@ -227,6 +227,25 @@ pub struct NewGame {
 }
 
 impl NewGame {
+    /// Returns a self-play game of the best network against itself, from the initial position; `settings` is JSON.
+    #[must_use]
+    pub fn self_play(game_id: GameId, iteration: u32, seed: u64, settings: String) -> Self {
+        Self {
+            game_id,
+            kind: GameKind::SelfPlay,
+            iteration,
+            pair_index: None,
+            candidate_id: None,
+            opponent_id: None,
+            white_network: NetworkRef::Best,
+            black_network: NetworkRef::Best,
+            seed,
+            settings,
+            start: None,
+            opening: Vec::new(),
+        }
+    }
+
     /// Returns the candidate of the gate that the game belongs to.
     #[must_use]
     pub fn gate_candidate(&self) -> Option<NetworkId> {
