@@ -11,7 +11,7 @@ use super::error::CurveError;
 use super::run::{CurveRun, RunNetwork};
 use super::store::{CurveKey, CurveStore, PairPoints};
 use crate::matches::{FinishedGame, MatchError, MatchGame, MatchRunner, MatchSettings, PlannedGame, plan, player_name};
-use crate::players::PlayerSpec;
+use crate::players::{NetworkSearch, PlayerSpec};
 
 /// How the games of a curve are played.
 #[derive(Debug, Clone, Copy)]
@@ -125,7 +125,7 @@ impl<G: MatchGame> CurveMatches<G> {
     fn meetings_of(&self, store: &CurveStore, network: &RunNetwork) -> Result<Vec<Meeting>, CurveError> {
         let CurveSettings { simulation_count, exploration, opening_plies, ply_limit, seed, .. } = self.settings;
         let source = NetworkSource::File(network.file.clone());
-        let player = PlayerSpec::Network { source, simulation_count, exploration };
+        let player = PlayerSpec::Network { source, search: NetworkSearch::new(simulation_count, exploration) };
         let (name, game_type) = (player_name(&self.game, &player)?, self.game.type_name());
         let meeting = |(opponent_index, opponent): (usize, &String)| -> Result<Meeting, CurveError> {
             let (opponent, game_type) = (opponent.clone(), game_type.clone());

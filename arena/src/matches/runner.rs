@@ -284,9 +284,7 @@ fn open_networks<G: MatchGame>(
 #[cfg(feature = "network")]
 fn network_player<G: MatchGame>(game: &G, spec: &PlayerSpec, network: &SharedNetwork<G>) -> Box<dyn MatchPlayer<G>> {
     let settings = match spec {
-        PlayerSpec::Network { simulation_count, exploration, .. } => {
-            SearchSettings { exploration: *exploration, ..search_settings(*simulation_count) }
-        }
+        PlayerSpec::Network { search, .. } => search.settings(),
         PlayerSpec::Level(level) => match level.play(G::LEVELS) {
             LevelPlay::Policy { temperature } => {
                 return Box::new(PolicyPlayer::new(game.clone(), network.client(), temperature));

@@ -1,6 +1,6 @@
 //! Who plays: how a player is asked for moves, and all kinds of players. None of them knows what a match is.
 //!
-//! `spec` reads players from text. `random` and `search` need nobody else; `network` computes a network for `search` and
+//! `spec` reads players from text, `network_search` how a network of them searches. `random` and `search` need nobody else; `network` computes a network for `search` and
 //! `policy`, the leaves of all games in the batches of `network_batches`; `engine` is another program, spoken to in `uhp_engine` and `hub_engine`, and `engine_process` runs it.
 
 mod engine;
@@ -10,6 +10,7 @@ mod hub_engine;
 mod network;
 #[cfg(feature = "network")]
 mod network_batches;
+mod network_search;
 #[cfg(feature = "network")]
 mod policy;
 mod random;
@@ -24,13 +25,12 @@ pub use engine::EngineBounds;
 pub use hub_engine::HubPlayer;
 #[cfg(feature = "network")]
 pub use network::{NetworkClient, NetworkPlayerError, NetworkSettings, SharedNetwork, network_bytes};
+pub use network_search::{ExplorationError, NetworkSearch, NetworkSearchError, read_exploration};
 #[cfg(feature = "network")]
 pub use policy::PolicyPlayer;
 pub use random::RandomPlayer;
 pub use search::{PresetPlayer, SearchPlayer};
-pub use spec::{
-    EngineLimit, EngineSpec, ExplorationError, PlayerDefaults, PlayerSpec, PlayerSpecError, Protocol, read_exploration,
-};
+pub use spec::{EngineLimit, EngineSpec, PlayerDefaults, PlayerSpec, PlayerSpecError, Protocol};
 pub use uhp_engine::UhpPlayer;
 
 /// One player of one game at a time.

@@ -6,19 +6,14 @@ use std::time::Duration;
 
 use networks::{NetworkSource, READY};
 use sha2::{Digest, Sha256};
-use shared::search::{SearchPreset, SearchSettings};
+use shared::search::SearchPreset;
 
+use super::network_search::{NetworkSearch, NetworkSearchError, read_simulations};
 use crate::levels::{LevelError, StrengthLevel};
 
 /// The searches without a network, by all their names. `vanilla` has always been `mcts` in tables.
 const PRESETS: [(&str, SearchPreset); 3] =
     [("mcts", SearchPreset::Vanilla), ("vanilla", SearchPreset::Vanilla), ("grandmaster", SearchPreset::Grandmaster)];
-/// Most simulations a move.
-const SIMULATIONS_MAX: u32 = 10_000_000;
-/// The exploration constant that names of players leave out, whatever the game: names in ladders keep their meaning.
-const EXPLORATION_UNNAMED: f32 = 2.5;
-/// Largest exploration constant.
-const EXPLORATION_MAX: f32 = *SearchSettings::EXPLORATIONS.end();
 
 /// One of the two players of a match.
 #[derive(Debug, Clone, PartialEq)]
@@ -41,10 +36,8 @@ pub enum PlayerSpec {
     Network {
         /// Its weights.
         source: NetworkSource,
-        /// Simulations a move, at least 2.
-        simulation_count: u32,
-        /// Exploration constant of PUCT, 0 to 1000.
-        exploration: f32,
+        /// How it searches.
+        search: NetworkSearch,
     },
     /// The move with the highest prior of a network, without a search.
     Policy {
@@ -108,23 +101,13 @@ pub enum PlayerSpecError {
          level:N, uhp:COMMAND or hub:COMMAND; there is no such file"
     )]
     Unknown(String),
-    /// Not a possible number of simulations.
-    #[error("player {player:?}: {count:?} is not a number of simulations from {least} to {SIMULATIONS_MAX}")]
-    Simulations {
-        /// The player.
-        player: String,
-        /// What was read.
-        count: String,
-        /// The fewest that make a move.
-        least: u32,
-    },
-    /// Not a possible exploration constant.
+    /// Not a possible search of a network, or number of simulations.
     #[error("player {player:?}: {error}")]
-    Exploration {
+    Search {
         /// The player.
         player: String,
         /// What is wrong.
-        error: ExplorationError,
+        error: NetworkSearchError,
     },
     /// Not a named strength.
     #[error("player {player:?}: {error}")]
@@ -159,11 +142,6 @@ pub enum PlayerSpecError {
     #[error("player {0:?}: there is no command")]
     NoCommand(String),
 }
-
-/// A text is not an exploration constant.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{0:?} is not an exploration constant from 0 to {EXPLORATION_MAX}")]
-pub struct ExplorationError(String);
 
 impl PlayerSpec {
     /// Reads a player.
@@ -204,14 +182,9 @@ impl PlayerSpec {
             Some((source, search)) if !Path::new(text).is_file() => (source, Some(search)),
             _ => (text, None),
         };
-        let (count, exploration) = search.map_or((None, None), |search| {
-            search.split_once(',').map_or((Some(search), None), |(count, exploration)| (Some(count), Some(exploration)))
-        });
+        let search = search.map_or(Ok(NetworkSearch::usual(defaults)), |text| NetworkSearch::parse(text, defaults));
         Ok(Self::Network {
-            simulation_count: count.map_or(Ok(defaults.simulation_count), |count| simulations(text, count, 2))?,
-            exploration: exploration
-                .map_or(Ok(defaults.exploration), read_exploration)
-                .map_err(|error| PlayerSpecError::Exploration { player: text.into(), error })?,
+            search: search.map_err(|error| PlayerSpecError::Search { player: text.into(), error })?,
             source: network_source(text, source)?,
         })
     }
@@ -225,11 +198,7 @@ impl PlayerSpec {
             Self::Uniform { simulation_count } => format!("uniform:{simulation_count}"),
             Self::Preset { preset: SearchPreset::Vanilla, simulation_count } => format!("mcts:{simulation_count}"),
             Self::Preset { preset, simulation_count } => format!("{preset}:{simulation_count}"),
-            Self::Network { source, simulation_count, exploration } => {
-                let is_usual = *exploration == EXPLORATION_UNNAMED;
-                let exploration = if is_usual { String::new() } else { format!(",{exploration}") };
-                format!("{}@{simulation_count}{exploration}", network_name(source, weights))
-            }
+            Self::Network { source, search } => format!("{}@{search}", network_name(source, weights)),
             Self::Policy { source } => format!("policy:{}", network_name(source, weights)),
             Self::Level(level) => format!("level:{level}-{}", short_hash(weights)),
             Self::Engine(EngineSpec { protocol, command, limit }) => format!("{protocol}@{limit}:{command}"),
@@ -340,17 +309,7 @@ impl fmt::Display for EngineLimit {
 }
 
 fn simulations(player: &str, count: &str, least: u32) -> Result<u32, PlayerSpecError> {
-    let error = || PlayerSpecError::Simulations { player: player.into(), count: count.into(), least };
-    count.parse().ok().filter(|count| (least..=SIMULATIONS_MAX).contains(count)).ok_or_else(error)
-}
-
-/// Reads an exploration constant, 0 to 1000.
-///
-/// # Errors
-/// [`ExplorationError`] if the text is not a number in that range.
-pub fn read_exploration(text: &str) -> Result<f32, ExplorationError> {
-    let number = text.parse().ok().filter(|number| (0.0..=EXPLORATION_MAX).contains(number));
-    number.ok_or_else(|| ExplorationError(text.to_owned()))
+    read_simulations(count, least).map_err(|error| PlayerSpecError::Search { player: player.into(), error })
 }
 
 #[cfg(test)]

@@ -58,7 +58,7 @@ pub struct CurveOptions {
     /// Takes every K-th promoted network, first and last always, instead of about eight spread evenly.
     #[arg(long, value_name = "K", value_parser = clap::value_parser!(u32).range(1..))]
     pub(super) every: Option<u32>,
-    /// Exploration constant of the searches of networks; by default 2.5, for draughts 1.
+    /// Exploration constant of the searches of networks; by default 1.25, for draughts 1.
     #[arg(long, value_name = "C", value_parser = read_exploration)]
     exploration: Option<f32>,
     #[command(flatten)]

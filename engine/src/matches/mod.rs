@@ -27,7 +27,8 @@ pub use terms::NetworkTerms;
 ///
 /// A player is `random`; `uniform:N` (search without a network); `mcts:N`, also `vanilla:N` (UCB1 with random rollouts);
 /// `grandmaster:N` (UCB1 with a heuristic); `FILE.safetensors`, `FILE.safetensors@N` or `FILE.safetensors@N,C` (a
-/// network, N simulations a move, exploration C); `policy:FILE.safetensors` (its move of highest prior, without a
+/// network, N simulations a move, exploration C) or `FILE.safetensors@N,KEY=VALUE` (`exploration`, `policy_temperature`,
+/// `first_play_urgency_reduction`); `policy:FILE.safetensors` (its move of highest prior, without a
 /// search); `ready` instead of a file (the network that this program carries); `uhp:COMMAND`, `uhp@depth=N:COMMAND` or
 /// `uhp@time=1s:COMMAND` (any program that speaks UHP); `hub:COMMAND`, `hub@depth=N:COMMAND`, `hub@nodes=N:COMMAND` or
 /// `hub@time=1s:COMMAND` (any draughts program that speaks the hub protocol).

@@ -25,7 +25,7 @@ pub struct PlayOptions {
     /// Simulations a move of networks that do not say it themselves.
     #[arg(long, value_name = "N", default_value_t = 400, value_parser = clap::value_parser!(u32).range(2..=10_000_000))]
     simulations: u32,
-    /// Exploration constant of the searches of networks that do not say it themselves; by default 2.5, for draughts 1.
+    /// Exploration constant of the searches of networks that do not say it themselves; by default 1.25, for draughts 1.
     #[arg(long, value_name = "C", value_parser = read_exploration)]
     exploration: Option<f32>,
     /// Depth at which outside engines think.

@@ -66,7 +66,7 @@ fn a_game_brings_its_own_exploration() {
     assert_eq!(options.exploration.value, std::f32::consts::SQRT_2);
     options.set("Preset", "alphazero").unwrap();
     assert_eq!(options.exploration.value, 1.0);
-    assert_eq!(EngineOptions::new::<Hive>(SearchPreset::AlphaZero).exploration.value, 2.5);
+    assert_eq!(EngineOptions::new::<Hive>(SearchPreset::AlphaZero).exploration.value, 1.25);
 }
 
 #[test]

@@ -52,7 +52,8 @@ impl<G: Game> LeafSource<G> for Search<G> {
     fn expand(&mut self, leaf: LeafId, priors: &[f32], value: Value) {
         let Some(index) = self.free(leaf) else { return };
         self.tree.set_evaluated(index);
-        if !priors::take_priors(priors, self.tree.priors_mut(index)) {
+        let temperature = self.settings.policy_temperature;
+        if !priors::take_priors(priors, temperature, self.tree.priors_mut(index)) {
             self.repaired_priors_count += 1;
         }
         if index == NodeIndex::ROOT {

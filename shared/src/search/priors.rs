@@ -3,19 +3,32 @@
 use rand::Rng;
 use rand_distr::{Distribution, Gamma};
 
-/// Copies `given` into `priors`, scaled to the sum 1. Returns false if `given` is no distribution (another length,
-/// a number that is not finite or below 0, a sum below 1e-6): then `priors` become uniform.
-pub(super) fn take_priors(given: &[f32], priors: &mut [f32]) -> bool {
+/// Copies `given` into `priors`, to the power of 1 / `temperature` and scaled to the sum 1. Returns false if `given` is no
+/// distribution (another length, a number that is not finite or below 0, a sum below 1e-6): then `priors` become uniform.
+pub(super) fn take_priors(given: &[f32], temperature: f32, priors: &mut [f32]) -> bool {
     let sum: f32 = given.iter().sum();
     let is_usable =
         given.len() == priors.len() && sum.is_finite() && sum >= 1e-6 && given.iter().all(|prior| *prior >= 0.0);
-    if is_usable {
-        let scale = 1.0 / sum;
-        priors.iter_mut().zip(given).for_each(|(prior, given)| *prior = given * scale);
-    } else {
+    if !is_usable {
         priors.fill(1.0 / priors.len() as f32);
+        return false;
     }
-    is_usable
+    let scale = 1.0 / sum;
+    priors.iter_mut().zip(given).for_each(|(prior, given)| *prior = given * scale);
+    if temperature != 1.0 {
+        soften(priors, temperature);
+    }
+    true
+}
+
+/// Takes `priors`, which sum to 1, to the power of 1 / `temperature`. The highest becomes 1 before they are scaled again,
+/// so that no temperature leaves nothing.
+fn soften(priors: &mut [f32], temperature: f32) {
+    let highest = priors.iter().copied().fold(0.0, f32::max);
+    let power = 1.0 / temperature;
+    priors.iter_mut().for_each(|prior| *prior = (*prior / highest).powf(power));
+    let scale = 1.0 / priors.iter().sum::<f32>();
+    priors.iter_mut().for_each(|prior| *prior *= scale);
 }
 
 /// Mixes `weight` of Dirichlet noise into `priors`, whose sum stays what it is.
@@ -41,13 +54,30 @@ mod tests {
 
     fn taken(given: &[f32], count: usize) -> (Vec<f32>, bool) {
         let mut priors = vec![0.0; count];
-        let is_usable = take_priors(given, &mut priors);
+        let is_usable = take_priors(given, 1.0, &mut priors);
         (priors, is_usable)
     }
 
     #[test]
     fn priors_are_scaled_to_one() {
         assert_eq!(taken(&[1.0, 3.0], 2), (vec![0.25, 0.75], true));
+    }
+
+    #[test]
+    fn a_temperature_of_two_takes_the_roots() {
+        let mut priors = vec![0.0; 3];
+        assert!(take_priors(&[0.81, 0.16, 0.04], 2.0, &mut priors));
+        // 0.9, 0.4 and 0.2, over their sum of 1.5.
+        for (prior, expected) in priors.iter().zip([0.6, 4.0 / 15.0, 2.0 / 15.0]) {
+            assert!((prior - expected).abs() < 1e-3, "{priors:?}");
+        }
+    }
+
+    #[test]
+    fn no_temperature_leaves_nothing() {
+        let mut priors = vec![0.0; 200];
+        assert!(take_priors(&[0.005; 200], 0.1, &mut priors));
+        assert!((priors.iter().sum::<f32>() - 1.0).abs() < 1e-4, "{priors:?}");
     }
 
     #[test]

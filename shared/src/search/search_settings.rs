@@ -47,6 +47,9 @@ pub struct SearchSettings {
     /// How far below its parent an unvisited move is valued, times the root of the prior visited, 0..=2; KataGo 0.2.
     /// Counts as 0 at a root with noise, as in KataGo's self-play.
     pub first_play_urgency_reduction: f32,
+    /// The priors of every node are taken to the power of 1 / this, 0.1..=10: above 1 the search looks further beyond the
+    /// policy's favourites. lc0 1.4 to 2.2 (policy softmax temperature).
+    pub policy_temperature: f32,
     /// Lost visits that each outstanding leaf stands for, 0..=1000.
     pub virtual_loss: u32,
     /// Leaves of one game that may wait for their evaluation at once, 1..=1024.
@@ -85,6 +88,7 @@ impl Default for SearchSettings {
             simulation_count: 800,
             exploration: 2.5,
             first_play_urgency_reduction: 0.2,
+            policy_temperature: 1.0,
             virtual_loss: 1,
             leaves_per_game: 2,
             dirichlet_alpha: 0.15,
@@ -107,6 +111,10 @@ impl SearchSettings {
     pub const SIMULATION_COUNTS: RangeInclusive<u32> = 2..=SIMULATION_COUNT_MAX;
     /// Possible values of `exploration`.
     pub const EXPLORATIONS: RangeInclusive<f32> = 0.0..=1000.0;
+    /// Possible values of `first_play_urgency_reduction`.
+    pub const URGENCY_REDUCTIONS: RangeInclusive<f32> = 0.0..=2.0;
+    /// Possible values of `policy_temperature`.
+    pub const POLICY_TEMPERATURES: RangeInclusive<f32> = 0.1..=10.0;
     /// Possible values of the temperatures.
     pub const TEMPERATURES: RangeInclusive<f32> = 0.0..=100.0;
 
@@ -130,7 +138,8 @@ impl SearchSettings {
     pub fn check(&self) -> Result<(), SettingError> {
         check_range("simulation_count", self.simulation_count, Self::SIMULATION_COUNTS)?;
         check_range("exploration", self.exploration, Self::EXPLORATIONS)?;
-        check_range("first_play_urgency_reduction", self.first_play_urgency_reduction, 0.0..=2.0)?;
+        check_range("first_play_urgency_reduction", self.first_play_urgency_reduction, Self::URGENCY_REDUCTIONS)?;
+        check_range("policy_temperature", self.policy_temperature, Self::POLICY_TEMPERATURES)?;
         check_range("virtual_loss", self.virtual_loss, 0..=1000)?;
         check_range("leaves_per_game", self.leaves_per_game, 1..=1024)?;
         check_range("dirichlet_alpha", self.dirichlet_alpha, 0.0..=1000.0)?;
@@ -232,7 +241,7 @@ mod tests {
             "temperature_after":0.1}"#;
         let read = serde_json::from_str::<SearchSettings>(earlier).expect("settings of version 0.1.0");
         assert_eq!(read, SearchSettings { simulation_count: 200, ..SearchSettings::default() });
-        assert_eq!((read.root, read.full_search_share), (RootSelection::Puct, 1.0));
+        assert_eq!((read.root, read.full_search_share, read.policy_temperature), (RootSelection::Puct, 1.0, 1.0));
     }
 
     #[test]

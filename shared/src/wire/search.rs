@@ -23,6 +23,7 @@ pub fn search_settings_to_proto(settings: &SearchSettings) -> proto::SearchSetti
         gumbel_value_scale: settings.gumbel_value_scale,
         full_search_share: settings.full_search_share,
         fast_simulation_count: settings.fast_simulation_count,
+        policy_temperature: settings.policy_temperature,
     }
 }
 
@@ -48,6 +49,7 @@ pub fn search_settings_from_proto(message: &proto::SearchSettings) -> Result<Sea
         gumbel_value_scale: message.gumbel_value_scale,
         full_search_share: message.full_search_share,
         fast_simulation_count: message.fast_simulation_count,
+        policy_temperature: message.policy_temperature,
     };
     settings.check().map_err(|error| error.under("search"))?;
     Ok(settings)

@@ -48,7 +48,7 @@ impl<'a, G: Game> SearchThread<'a, G> {
         let Descent { moves, path, .. } = leaves.content(slot);
         priors.clear();
         priors.resize(moves.len(), 0.0);
-        if !take_priors(given, priors) {
+        if !take_priors(given, search.settings.policy_temperature, priors) {
             search.repaired_priors_count.fetch_add(1, Relaxed);
         }
         let Some(leaf) = path.last() else { return };
