@@ -23,11 +23,16 @@ pub(crate) enum Grid {
 }
 
 /// The active cells of B positions, N rows. Row N stands for every cell that is not active: zeros.
+///
+/// While a network answers, all tensors have spare rows of zeros behind the N, S together, so that the row of zeros need
+/// not be added for each convolution, and so that there are few sizes: oneDNN generates code for each. While it learns
+/// there are none (S = 0), since batch norm would count them.
 pub(crate) struct CellGrid {
-    /// Rows of each cell and its neighbours, i64 [N * taps].
+    /// Rows of each cell and its neighbours, i64 [(N + S) * taps].
     neighbours: Tensor,
-    /// N and taps.
+    /// N + S and taps.
     dims: [i64; 2],
+    spare_rows: i64,
     /// Rows of each position, filled up with N, i64 [B, most].
     members: Tensor,
     /// Cells of each position, f32 [B, 1].
@@ -42,14 +47,40 @@ pub(crate) struct CellGrid {
 const NOT_ACTIVE: u32 = u32::MAX;
 
 /// Rows convolved at once on a processor: with seven taps of 64 filters in 16 bits, 0.9 MB.
-const PART_ROWS: i64 = 1024;
+const PART_ROWS: usize = 1024;
+/// N + S is a multiple of the first while it is one part, else of the second.
+const ROW_MULTIPLES: [usize; 2] = [32, 128];
 
 impl Grid {
-    /// Lays out the cells of `input` on `device`.
-    pub(crate) fn new(shape: &NetworkShape, input: &NetworkInput, device: tch::Device) -> Result<Self, NetError> {
+    /// Lays out the cells of `input` on `device`, for a network that learns from them.
+    pub(crate) fn for_learning(
+        shape: &NetworkShape,
+        input: &NetworkInput,
+        device: tch::Device,
+    ) -> Result<Self, NetError> {
+        Self::new(shape, input, 0, device)
+    }
+
+    /// Lays out the cells of `input` on `device`, for a network that answers.
+    pub(crate) fn for_answers(
+        shape: &NetworkShape,
+        input: &NetworkInput,
+        device: tch::Device,
+    ) -> Result<Self, NetError> {
+        let count = input.active_cells.len();
+        let multiple = if count < PART_ROWS { ROW_MULTIPLES[0] } else { ROW_MULTIPLES[1] };
+        Self::new(shape, input, (count + 1).next_multiple_of(multiple) - count, device)
+    }
+
+    fn new(
+        shape: &NetworkShape,
+        input: &NetworkInput,
+        spare_rows: usize,
+        device: tch::Device,
+    ) -> Result<Self, NetError> {
         match shape.settings.trunk {
             Trunk::Frame => Ok(Self::Frame { cell_count: shape.cell_count() }),
-            Trunk::Cells => Ok(Self::Cells(CellGrid::new(shape, input, device)?)),
+            Trunk::Cells => Ok(Self::Cells(CellGrid::new(shape, input, spare_rows, device)?)),
         }
     }
 
@@ -63,7 +94,12 @@ impl Grid {
 }
 
 impl CellGrid {
-    fn new(shape: &NetworkShape, input: &NetworkInput, device: tch::Device) -> Result<Self, NetError> {
+    fn new(
+        shape: &NetworkShape,
+        input: &NetworkInput,
+        spare_rows: usize,
+        device: tch::Device,
+    ) -> Result<Self, NetError> {
         check_active(shape, input)?;
         let cell_count = shape.cell_count();
         let mut rows = vec![NOT_ACTIVE; input.len() * cell_count];
@@ -84,10 +120,13 @@ impl CellGrid {
             counts.push(range.len() as f32);
             members.iter_mut().skip(position * most).zip(range).for_each(|(place, row)| *place = row as i64);
         }
-        let neighbours = neighbour_rows(shape, input, &rows);
+        let mut neighbours = neighbour_rows(shape, input, &rows);
+        let taps = 1 + offsets(shape).len();
+        neighbours.resize(neighbours.len() + spare_rows * taps, none);
         let dims = [input.len() as i64, most as i64];
         Ok(Self {
-            dims: [none, 1 + offsets(shape).len() as i64],
+            dims: [none + spare_rows as i64, taps as i64],
+            spare_rows: spare_rows as i64,
             neighbours: Tensor::f_from_slice(&neighbours)?.f_to_device(device)?,
             members: Tensor::f_from_slice(&members)?.f_view(dims)?.f_to_device(device)?,
             counts: Tensor::f_from_slice(&counts)?.f_unsqueeze(1)?.f_to_device(device)?,
@@ -106,28 +145,45 @@ impl CellGrid {
     pub(crate) fn gather(&self, cells: &Tensor) -> Result<Tensor, NetError> {
         let width = cells.size()[1];
         let [count, taps] = self.dims;
-        Ok(rows_of(&with_zeros(cells)?, &self.neighbours)?.f_view([count, taps * width])?)
+        Ok(rows_of(&self.with_zeros(cells)?, &self.neighbours)?.f_view([count, taps * width])?)
     }
 
-    /// Convolves without gradients, some rows at a time on a processor, so that what is gathered stays in its cache.
-    pub(crate) fn convolve_in_parts(&self, cells: &Tensor, weight: &Tensor, bias: &Tensor) -> Result<Tensor, NetError> {
+    /// Convolves for an answer: [N + S, C] to [N + S, outputs], spare rows zero.
+    pub(crate) fn convolve(&self, cells: &Tensor, weight: &Tensor, bias: &Tensor) -> Result<Tensor, NetError> {
+        let output = if cells.device().is_cuda() {
+            self.gather(cells)?.f_linear(weight, Some(bias))?
+        } else {
+            self.convolve_in_parts(cells, weight, bias)?
+        };
+        let [count, _] = self.dims;
+        let _ = output.f_narrow(0, count - self.spare_rows, self.spare_rows)?.f_zero_()?;
+        Ok(output)
+    }
+
+    /// Convolves some rows at a time, so that what is gathered stays in the processor's cache, and into the same memory
+    /// each time: to allocate a megabyte for each part took more time than to multiply.
+    fn convolve_in_parts(&self, cells: &Tensor, weight: &Tensor, bias: &Tensor) -> Result<Tensor, NetError> {
         let [count, taps] = self.dims;
-        let part_rows = if cells.device().is_cuda() { count.max(1) } else { PART_ROWS };
-        let padded = with_zeros(cells)?;
-        let parts = (0..count.max(1)).step_by(part_rows as usize).map(|start| {
+        let (width, options) = (cells.size()[1], (cells.kind(), cells.device()));
+        let part_rows = count.min(PART_ROWS as i64);
+        let gathered = Tensor::f_empty([part_rows * taps, width], options)?;
+        let output = Tensor::f_empty([count, weight.size()[0]], options)?;
+        let weight = weight.f_tr()?;
+        for start in (0..count).step_by(PART_ROWS) {
             let rows = part_rows.min(count - start);
             let neighbours = self.neighbours.f_narrow(0, start * taps, rows * taps)?;
-            let gathered = rows_of(&padded, &neighbours)?.f_view([rows, -1])?;
-            Ok(gathered.f_linear(weight, Some(bias))?)
-        });
-        let mut parts = parts.collect::<Result<Vec<_>, NetError>>()?;
-        Ok(if parts.len() == 1 { parts.remove(0) } else { Tensor::f_cat(&parts, 0)? })
+            let part = gathered.f_narrow(0, 0, rows * taps)?;
+            let _ = cells.f_gather_out(&part, 0, &over_columns(&neighbours, width)?, false)?;
+            let _ =
+                bias.f_addmm_out(&output.f_narrow(0, start, rows)?, &part.f_view([rows, taps * width])?, &weight)?;
+        }
+        Ok(output)
     }
 
     /// Returns mean and maximum over the cells of each position: [N, C], none below 0, to [B, 2 * C]. Differentiable.
     pub(crate) fn pool(&self, cells: &Tensor) -> Result<Tensor, NetError> {
         // The rows of zeros that fill up change neither sum nor maximum.
-        let members = rows_of(&with_zeros(cells)?, &self.members)?;
+        let members = rows_of(&self.with_zeros(cells)?, &self.members)?;
         let sum = members.f_sum_dim_intlist(1, false, Kind::Float)?;
         let mean = sum.f_div(&self.counts)?.f_to_kind(cells.kind())?;
         Ok(Tensor::f_cat(&[mean, members.f_amax(1, false)?], 1)?)
@@ -137,11 +193,18 @@ impl CellGrid {
     /// Differentiable.
     pub(crate) fn spread(&self, cells: &Tensor) -> Result<Tensor, NetError> {
         let (batch, width) = (self.counts.size()[0], cells.size()[1]);
+        let cells = cells.f_narrow(0, 0, self.dims[0] - self.spare_rows)?;
         let frames = cells.f_new_zeros([batch * self.cell_count as i64, width], (cells.kind(), cells.device()))?;
-        Ok(frames.f_index_copy(0, &self.places, cells)?.f_view([batch, self.cell_count as i64 * width])?)
+        Ok(frames.f_index_copy(0, &self.places, &cells)?.f_view([batch, self.cell_count as i64 * width])?)
     }
 
-    /// Returns the planes of the active cells, [N, C], from planes [B, C, H, W].
+    /// Returns `cells` with a row N of zeros.
+    fn with_zeros(&self, cells: &Tensor) -> Result<Tensor, NetError> {
+        let is_there = self.spare_rows > 0;
+        Ok(if is_there { cells.shallow_clone() } else { cells.f_constant_pad_nd([0, 0, 0, 1])? })
+    }
+
+    /// Returns the planes of the active cells, [N + S, C], from planes [B, C, H, W].
     pub(crate) fn upload(
         &self,
         input: &NetworkInput,
@@ -149,14 +212,16 @@ impl CellGrid {
         device: tch::Device,
         kind: Kind,
     ) -> Result<Tensor, NetError> {
-        let mut numbers = Vec::with_capacity(input.active_cells.len() * plane_count);
+        let dims = [self.dims[0], plane_count as i64];
+        let number_count = self.dims[0] as usize * plane_count;
+        let mut numbers = Vec::with_capacity(number_count);
         for position in 0..input.len() {
             let planes = &input.planes[position * plane_count * self.cell_count..];
             for &cell in &input.active_cells[input.active_range(position)] {
                 numbers.extend((0..plane_count).map(|plane| planes[plane * self.cell_count + usize::from(cell)]));
             }
         }
-        let dims = [input.active_cells.len() as i64, plane_count as i64];
+        numbers.resize(number_count, 0.0);
         Ok(Tensor::f_from_slice(&numbers)?.f_view(dims)?.f_to_device(device)?.f_to_kind(kind)?)
     }
 }
@@ -170,14 +235,14 @@ pub(crate) fn rows_of(cells: &Tensor, rows: &Tensor) -> Result<Tensor, NetError>
     // An index that is expanded over the columns is sorted once in the backward pass and then added up row by row, where
     // `embedding` makes a tensor for each row: 4 % of a training of 6 x 64.
     let width = cells.size()[1];
-    let index = rows.f_reshape([-1, 1])?.f_expand([-1, width], false)?;
     let mut dims = rows.size();
     dims.push(width);
-    Ok(cells.f_gather(0, &index, false)?.f_view(dims.as_slice())?)
+    Ok(cells.f_gather(0, &over_columns(rows, width)?, false)?.f_view(dims.as_slice())?)
 }
 
-fn with_zeros(cells: &Tensor) -> Result<Tensor, NetError> {
-    Ok(cells.f_constant_pad_nd([0, 0, 0, 1])?)
+/// Returns the index of rows as `gather` wants it: for each of `width` columns, without a copy.
+fn over_columns(rows: &Tensor, width: i64) -> Result<Tensor, NetError> {
+    Ok(rows.f_reshape([-1, 1])?.f_expand([-1, width], false)?)
 }
 
 fn offsets(shape: &NetworkShape) -> &'static [(i8, i8)] {

@@ -110,7 +110,7 @@ impl InferenceNetwork {
 
     /// Lays the positions out and puts them on the device.
     fn upload(&mut self, input: &NetworkInput) -> Result<Uploaded, NetError> {
-        let grid = Grid::new(&self.shape, input, self.device.0)?;
+        let grid = Grid::for_answers(&self.shape, input, self.device.0)?;
         let moves = MoveIndex::new(&self.shape, input, &grid, self.device.0)?;
         let planes = match &grid {
             Grid::Frame { .. } => self.upload_padded(input)?,
@@ -197,7 +197,7 @@ impl Convolve for FoldedConvolution {
     fn apply(&self, input: &Tensor, grid: &Grid) -> Result<Tensor, NetError> {
         match grid {
             Grid::Frame { .. } => convolve(input, &self.weight, Some(&self.bias), grid),
-            Grid::Cells(cells) => cells.convolve_in_parts(input, &self.weight, &self.bias),
+            Grid::Cells(cells) => cells.convolve(input, &self.weight, &self.bias),
         }
     }
 }

@@ -205,7 +205,7 @@ impl Trainer {
     /// Runs the network forward and backward. Returns the losses and the gradient of all weights, f32 flat.
     fn measure(&self, batch: &TrainingBatch) -> Result<(StepLosses, Tensor), NetError> {
         let (shape, device) = (self.network.shape(), self.network.device.0);
-        let grid = Grid::new(shape, &batch.input, device)?;
+        let grid = Grid::for_learning(shape, &batch.input, device)?;
         let planes = upload(&batch.input, shape, &grid, device, self.settings.precision.kind())?;
         let index = MoveIndex::new(shape, &batch.input, &grid, device)?;
         let targets = Targets::new(batch, device)?;
