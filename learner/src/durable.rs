@@ -51,7 +51,7 @@ impl DurableStore {
                     self.store.problem().note(Some(&error));
                     warn!(%error, what, "waiting for the disk: make room or mend it, the run goes on by itself");
                     has_failed = true;
-                    std::thread::sleep(RETRY_INTERVAL);
+                    self.pause();
                 }
                 result => {
                     if has_failed && result.is_ok() {
@@ -62,5 +62,13 @@ impl DurableStore {
                 }
             }
         }
+    }
+
+    fn pause(&self) {
+        #[cfg(test)]
+        if self.store.pause_simulated(RETRY_INTERVAL, || self.stop.is_cancelled()) {
+            return;
+        }
+        std::thread::sleep(RETRY_INTERVAL);
     }
 }

@@ -30,4 +30,6 @@ pub mod start_network;
 pub mod store;
 pub mod supervised;
 mod tensorboard;
+#[cfg(test)]
+mod tests;
 mod trainer;

@@ -14,7 +14,7 @@ use super::open_game::{Claim, LeaseState, OpenGame};
 use super::open_games::GamePool;
 use super::registry::Inner;
 use super::{GameRegistry, RegistryError, mix_seed};
-use crate::store::{Change, GameKind, NewGame};
+use crate::store::{Ack, Change, GameKind, NewGame, StoreError};
 
 /// Longest name of a worker, in bytes.
 const WORKER_ID_BYTES_MAX: usize = 128;
@@ -53,6 +53,27 @@ pub struct Leases {
     pub is_withheld: bool,
 }
 
+/// Leases that are on their way to the disk.
+#[must_use = "nobody has the games before it is finished"]
+pub(crate) struct LeasesUnderWay {
+    worker_id: String,
+    answer: Leases,
+    /// Games that are new.
+    created: Vec<GameId>,
+    /// Games that were there.
+    passed_on: Vec<GameId>,
+    /// `None` if there is nothing to be stored.
+    ack: Option<Result<Ack, StoreError>>,
+}
+
+#[cfg(test)]
+impl LeasesUnderWay {
+    /// Returns what the worker gets if it can be stored.
+    pub(crate) fn answer(&self) -> &Leases {
+        &self.answer
+    }
+}
+
 impl<E: Encoding> GameRegistry<E> {
     /// Leases up to `count` games of one kind, as many as the worker may have: first those that nobody holds any more,
     /// oldest first, then new ones. New games, and who has which, are on disk when the call returns.
@@ -60,6 +81,20 @@ impl<E: Encoding> GameRegistry<E> {
     /// # Errors
     /// [`RegistryError`] for an improper name, or if new games could not be stored.
     pub fn lease(&self, worker_id: &str, kind: GameKind, count: u32, now: Instant) -> Result<Leases, RegistryError> {
+        self.finish_lease(self.begin_lease(worker_id, kind, count, now)?)
+    }
+
+    /// Chooses or makes the games, and queues what is to be stored.
+    ///
+    /// # Errors
+    /// As [`Self::lease`].
+    pub(crate) fn begin_lease(
+        &self,
+        worker_id: &str,
+        kind: GameKind,
+        count: u32,
+        now: Instant,
+    ) -> Result<LeasesUnderWay, RegistryError> {
         check_worker_id(worker_id)?;
         let asked = count.min(self.limits.leases_max) as usize;
         let mut inner = self.lock();
@@ -78,26 +113,36 @@ impl<E: Encoding> GameRegistry<E> {
             answer.is_withheld = withheld.is_some();
             answer.waiting_for = Some(awaited(&inner, kind, withheld));
         }
+        let worker_id = worker_id.to_owned();
         if lease_count == 0 {
-            return Ok(answer);
+            return Ok(LeasesUnderWay { worker_id, answer, created: vec![], passed_on: vec![], ack: None });
         }
         let passed_on: Vec<GameId> = answer.leases.iter().map(|lease| lease.game_id).collect();
         let created: Vec<GameId> = new_games.iter().map(|(game, _)| game.game_id).collect();
         for (new_game, search) in &new_games {
-            answer.leases.push(self.insert_leased(&mut inner, new_game.clone(), search.clone(), worker_id, now));
+            answer.leases.push(self.insert_leased(&mut inner, new_game.clone(), search.clone(), &worker_id, now));
         }
         let mut changes: Vec<Change> = new_games.into_iter().map(|(game, _)| Change::CreateGame(game)).collect();
         changes.extend(answer.leases.iter().map(|lease| Change::LeaseGame {
             game_id: lease.game_id,
-            worker_id: worker_id.to_owned(),
+            worker_id: worker_id.clone(),
             ply: lease.moves.len() as u32,
         }));
-        let ack = self.store.submit(changes);
-        drop(inner);
-        let result = ack.and_then(crate::store::Ack::wait);
+        let ack = Some(self.store.submit(changes));
+        Ok(LeasesUnderWay { worker_id, answer, created, passed_on, ack })
+    }
+
+    /// Waits until leases are on disk.
+    ///
+    /// # Errors
+    /// As [`Self::lease`].
+    pub(crate) fn finish_lease(&self, leases: LeasesUnderWay) -> Result<Leases, RegistryError> {
+        let LeasesUnderWay { worker_id, answer, created, passed_on, ack } = leases;
+        let Some(ack) = ack else { return Ok(answer) };
+        let result = ack.and_then(Ack::wait);
         self.end_creation(&created, result.is_ok());
         if result.is_err() {
-            self.give_back(&passed_on, worker_id);
+            self.give_back(&passed_on, &worker_id);
         }
         result?;
         Ok(answer)

@@ -277,7 +277,7 @@ impl<E: Encoding> GameRegistry<E> {
 
     /// Waits until no write of these games is under way. The writer always answers.
     pub(super) fn wait_until_written<'a>(
-        &self,
+        &'a self,
         guard: MutexGuard<'a, Inner<E>>,
         game_ids: impl IntoIterator<Item = GameId>,
     ) -> MutexGuard<'a, Inner<E>> {
@@ -285,7 +285,31 @@ impl<E: Encoding> GameRegistry<E> {
         let is_busy = |inner: &mut Inner<E>| {
             game_ids.iter().any(|game_id| inner.games.get(*game_id).is_some_and(OpenGame::is_being_written))
         };
+        #[cfg(test)]
+        let guard = self.end_calls_of_others(guard, is_busy);
         self.written.wait_while(guard, is_busy).unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// In a simulation, which has no other threads, ends the calls that this one waits for.
+    #[cfg(test)]
+    fn end_calls_of_others<'a>(
+        &'a self,
+        mut guard: MutexGuard<'a, Inner<E>>,
+        is_busy: impl Fn(&mut Inner<E>) -> bool,
+    ) -> MutexGuard<'a, Inner<E>> {
+        while let Some(others) = self.store.others().filter(|_| is_busy(&mut guard)) {
+            drop(guard);
+            others.end_calls();
+            guard = self.lock();
+        }
+        guard
+    }
+
+    /// Returns whether a write of one of these games is under way.
+    #[cfg(test)]
+    pub(crate) fn is_any_written(&self, game_ids: &[GameId]) -> bool {
+        let inner = self.lock();
+        game_ids.iter().any(|game_id| inner.games.get(*game_id).is_some_and(OpenGame::is_being_written))
     }
 
     /// Wakes the threads that wait for a write, and publishes how far the games are.

@@ -7,16 +7,16 @@ use runtime::exit::one_line;
 use shared::encoding::Encoding;
 use shared::game::{Game, Outcome};
 use shared::ids::{GameId, NetworkId};
-use shared::record::{PlyRecord, PolicyTarget, ReplayError, replay};
-use shared::search::{RootSelection, SearchSettings};
+use shared::record::{ReplayError, replay};
 use shared::wire::ReportedPly;
 
 use super::lease::{check_worker_id, is_decided};
 use super::open_game::{Claim, LeaseState, OpenGame};
 use super::open_games::LeaseTerms;
+use super::ply_fit::{Fit, RefusedPly, check_search, fit};
 use super::registry::{Delivery, Inner};
 use super::{GameRegistry, RegistryError};
-use crate::store::{Change, FinishedGame, GameKind, NewGame, StoredResult};
+use crate::store::{Ack, Change, FinishedGame, GameKind, NewGame, StoreError, StoredResult};
 
 /// What became of a reported ply.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,9 +35,31 @@ pub enum PlyStatus {
     },
 }
 
+/// A report whose plies are on their way to the disk.
+#[must_use = "nothing of it counts before it is finished"]
+pub(crate) struct ReportUnderWay {
+    intake: Intake,
+    statuses: Vec<PlyStatus>,
+    /// `None` if there is nothing to be stored.
+    ack: Option<Result<Ack, StoreError>>,
+}
+
+#[cfg(test)]
+impl ReportUnderWay {
+    /// Returns what becomes of each ply if it can be stored.
+    pub(crate) fn statuses(&self) -> &[PlyStatus] {
+        &self.statuses
+    }
+
+    /// Returns the games of which a ply was refused.
+    pub(crate) const fn refused_games(&self) -> &BTreeSet<GameId> {
+        &self.intake.refused
+    }
+}
+
 /// What one report does.
-struct Intake<'a> {
-    worker_id: &'a str,
+struct Intake {
+    worker_id: String,
     now: Instant,
     terms: LeaseTerms,
     changes: Vec<Change>,
@@ -71,13 +93,26 @@ impl<E: Encoding> GameRegistry<E> {
         plies: &[ReportedPly],
         now: Instant,
     ) -> Result<Vec<PlyStatus>, RegistryError> {
+        self.finish_report(self.begin_report(worker_id, plies, now)?)
+    }
+
+    /// Checks plies and queues what is to be stored. Until [`Self::finish_report`] nobody else may change their games.
+    ///
+    /// # Errors
+    /// As [`Self::report`].
+    pub(crate) fn begin_report(
+        &self,
+        worker_id: &str,
+        plies: &[ReportedPly],
+        now: Instant,
+    ) -> Result<ReportUnderWay, RegistryError> {
         check_worker_id(worker_id)?;
         if plies.len() > self.limits.report_plies_max {
             return Err(RegistryError::TooManyPlies { count: plies.len(), max: self.limits.report_plies_max });
         }
         let mut inner = self.wait_until_written(self.lock(), plies.iter().map(|ply| ply.game_id));
         let mut intake = Intake {
-            worker_id,
+            worker_id: worker_id.to_owned(),
             now,
             terms: self.limits.lease_terms(),
             changes: Vec::new(),
@@ -97,12 +132,21 @@ impl<E: Encoding> GameRegistry<E> {
         }
         if intake.changes.is_empty() {
             self.settle(&mut inner);
-            return Ok(statuses);
+            return Ok(ReportUnderWay { intake, statuses, ack: None });
         }
         // Queued under the lock: the order on disk is the order of the finish numbers.
         let ack = self.store.submit(std::mem::take(&mut intake.changes));
-        drop(inner);
-        let result = ack.and_then(crate::store::Ack::wait);
+        Ok(ReportUnderWay { intake, statuses, ack: Some(ack) })
+    }
+
+    /// Waits until a report is on disk, and lets it count.
+    ///
+    /// # Errors
+    /// As [`Self::report`].
+    pub(crate) fn finish_report(&self, report: ReportUnderWay) -> Result<Vec<PlyStatus>, RegistryError> {
+        let ReportUnderWay { intake, statuses, ack } = report;
+        let Some(ack) = ack else { return Ok(statuses) };
+        let result = ack.and_then(Ack::wait);
         self.end_report(&mut self.lock(), &intake, result.is_ok());
         result?;
         Ok(statuses)
@@ -112,7 +156,7 @@ impl<E: Encoding> GameRegistry<E> {
     fn take_ply(
         &self,
         inner: &mut Inner<E>,
-        intake: &mut Intake<'_>,
+        intake: &mut Intake,
         ply: &ReportedPly,
     ) -> Result<PlyStatus, RegistryError> {
         let Inner { games, gates, progress, reader, last_network_id, .. } = inner;
@@ -133,7 +177,7 @@ impl<E: Encoding> GameRegistry<E> {
             counters.refused_ply_count += 1;
             return refuse("an earlier ply of the game was refused".into());
         }
-        let claim = games.claim(ply.game_id, intake.worker_id, intake.now, &intake.terms);
+        let claim = games.claim(ply.game_id, &intake.worker_id, intake.now, &intake.terms);
         let Some(game) = games.get_mut(ply.game_id).filter(|_| claim == Claim::Held) else {
             counters.lease_lost_ply_count += 1;
             return Ok(PlyStatus::LeaseLost { reason: format!("the lease of game {} is lost", ply.game_id) });
@@ -142,14 +186,14 @@ impl<E: Encoding> GameRegistry<E> {
             Ok(Fit::Stored) => counters.duplicate_ply_count += 1,
             Ok(Fit::Next) => {
                 counters.accepted_ply_count += 1;
-                games.note_ply(ply.game_id, intake.worker_id, intake.now, &intake.terms);
+                games.note_ply(ply.game_id, &intake.worker_id, intake.now, &intake.terms);
                 self.note_ply(inner, intake, ply);
             }
             Err(error) => {
                 let reason = one_line(&error);
                 counters.refused_ply_count += 1;
-                if let Some(count) = self.refused.note(&intake.worker_id.to_owned(), 1, intake.now) {
-                    let (worker_id, game_id, ply) = (intake.worker_id, ply.game_id.get(), ply.ply);
+                if let Some(count) = self.refused.note(&intake.worker_id, 1, intake.now) {
+                    let (worker_id, game_id, ply) = (&intake.worker_id, ply.game_id.get(), ply.ply);
                     tracing::warn!(worker_id, count, game_id, ply, reason, "plies refused");
                 }
                 intake.refused.insert(ply.game_id);
@@ -171,7 +215,7 @@ impl<E: Encoding> GameRegistry<E> {
     }
 
     /// Notes a ply that was played, and the end of the game if it is one.
-    fn note_ply(&self, inner: &mut Inner<E>, intake: &mut Intake<'_>, ply: &ReportedPly) {
+    fn note_ply(&self, inner: &mut Inner<E>, intake: &mut Intake, ply: &ReportedPly) {
         intake.touched.insert(ply.game_id);
         intake.changes.push(Change::AddPly { game_id: ply.game_id, ply: ply.ply, record: ply.record.clone() });
         let is_over = inner.games.get(ply.game_id).is_some_and(|game| game.state.outcome().is_some());
@@ -181,7 +225,7 @@ impl<E: Encoding> GameRegistry<E> {
     }
 
     /// Replays a game that is over as a whole; what replays will count, what does not goes into quarantine.
-    fn note_end(&self, inner: &mut Inner<E>, intake: &mut Intake<'_>, game_id: GameId) {
+    fn note_end(&self, inner: &mut Inner<E>, intake: &mut Intake, game_id: GameId) {
         let Some(game) = inner.games.get(game_id) else { return };
         let replayed = replay(&self.encoding, &game.record()).map_err(RefusedGame::Replay);
         let ended = replayed.and_then(|replayed| Ok((replayed.outcome.ok_or(RefusedGame::NotOver)?, replayed)));
@@ -225,7 +269,7 @@ impl<E: Encoding> GameRegistry<E> {
     }
 
     /// Ends a report: what is on disk counts, what is not is undone.
-    fn end_report(&self, inner: &mut Inner<E>, intake: &Intake<'_>, is_stored: bool) {
+    fn end_report(&self, inner: &mut Inner<E>, intake: &Intake, is_stored: bool) {
         for game_id in &intake.touched {
             if let Some(game) = inner.games.get_mut(*game_id) {
                 game.end_write(&self.encoding, is_stored);
@@ -268,41 +312,6 @@ impl<E: Encoding> GameRegistry<E> {
     }
 }
 
-/// Why a ply is refused.
-#[derive(Debug, thiserror::Error)]
-enum RefusedPly {
-    #[error("ply {ply} is {stored:?} already")]
-    Different { ply: u32, stored: String },
-    #[error("ply {ply} comes before ply {next}")]
-    Gap { ply: u32, next: usize },
-    #[error("simulation_count: {count} is more than the {max} that the search of this game makes")]
-    Simulations { count: u32, max: u32 },
-    #[error("policy_target: {visits} visits of {simulations} simulations")]
-    Visits { visits: u32, simulations: u32 },
-    #[error("network_id: there is no network {0}")]
-    NoNetwork(NetworkId),
-    #[error(transparent)]
-    Replay(#[from] ReplayError),
-}
-
-/// Checks that a search of these settings can have found what the ply says. A root keeps visits of the search before it,
-/// and has at most one more for each leaf that was on its way.
-fn check_search(search: &SearchSettings, record: &PlyRecord, last: NetworkId) -> Result<(), RefusedPly> {
-    let (count, max) = (record.simulation_count, search.simulation_count.saturating_add(search.leaves_per_game));
-    if count > max {
-        return Err(RefusedPly::Simulations { count, max });
-    }
-    let visits = record.policy_target.as_ref().map_or(0, PolicyTarget::weight_sum);
-    // By Gumbel the weights are shares.
-    if search.root == RootSelection::Puct && visits > count.max(1) {
-        return Err(RefusedPly::Visits { visits, simulations: count });
-    }
-    match record.network_id {
-        Some(network_id) if network_id > last => Err(RefusedPly::NoNetwork(network_id)),
-        _ => Ok(()),
-    }
-}
-
 /// Why a game that is over does not count.
 #[derive(Debug, thiserror::Error)]
 enum RefusedGame {
@@ -310,23 +319,4 @@ enum RefusedGame {
     Replay(ReplayError),
     #[error("the replayed game is not over")]
     NotOver,
-}
-
-/// How a ply fits its game.
-#[derive(Clone, Copy)]
-enum Fit {
-    /// It is there already, with the same move.
-    Stored,
-    /// It is the next one.
-    Next,
-}
-
-/// Compares a ply with the plies of its game.
-fn fit<E: Encoding>(game: &OpenGame<E>, ply: &ReportedPly) -> Result<Fit, RefusedPly> {
-    match game.plies().get(ply.ply as usize) {
-        Some(stored) if stored.move_text == ply.record.move_text => Ok(Fit::Stored),
-        Some(stored) => Err(RefusedPly::Different { ply: ply.ply, stored: stored.move_text.clone() }),
-        None if ply.ply as usize == game.plies().len() => Ok(Fit::Next),
-        None => Err(RefusedPly::Gap { ply: ply.ply, next: game.plies().len() }),
-    }
 }

@@ -135,10 +135,11 @@ impl<E: Encoding> Pipeline<E> {
         iteration: &IterationRow,
         counted_at: &mut Option<Instant>,
     ) -> Result<(), PipelineError> {
-        if self.is_self_play_paused || counted_at.is_some_and(|at| at.elapsed() < COUNT_INTERVAL) {
+        let now = self.events.now();
+        if self.is_self_play_paused || counted_at.is_some_and(|at| now.saturating_duration_since(at) < COUNT_INTERVAL) {
             return Ok(());
         }
-        *counted_at = Some(Instant::now());
+        *counted_at = Some(now);
         let window_end = iteration.window_finish_number.unwrap_or(0);
         let games = self.store.store().reader()?.statistics(window_end, u64::MAX)?;
         if games.sample_count >= u64::from(self.settings.replay.position_count_max) {

@@ -29,7 +29,7 @@ use crate::inference::{BatchSettings, InferenceBackend, InferenceHandle, LoadMet
 use crate::pipeline::{CostMeter, Ended, Pipeline, PipelineEvents, ProgressReporter, ProgressSources, TICK, WorkTime};
 use crate::progress::{RunObserver, RunStatus};
 use crate::replay::RunHumanGames;
-use crate::services::{InferenceService, JoinedWorkers, ServiceLimits, Services, WorkersService, serve};
+use crate::services::{InferenceService, JoinedWorkers, ServiceLimits, Services, WorkerCalls, WorkersService, serve};
 use crate::tensorboard::TensorBoardLog;
 use crate::trainer::{TrainerHandle, TrainerParts};
 
@@ -39,6 +39,8 @@ pub use learning_rates::learning_rate_note;
 use observing::{bind_metrics, make_observer, reader_tokens, watch};
 use show_page::{bind_page, show_page};
 use take_up::{TakenUp, take_up};
+#[cfg(test)]
+pub(crate) use take_up::{check_checkpoints, fill_replay};
 
 /// Runs until `stop` or the last iteration.
 ///
@@ -253,14 +255,14 @@ fn make_services<E: Encoding>(
     let joined = Arc::<JoinedWorkers>::default();
     let load = LoadMeter::new(inference.counters(), Instant::now());
     Services {
-        workers: WorkersService::new(
+        workers: WorkersService::new(WorkerCalls::new(
             settings.join_terms(),
             registry,
             Arc::clone(&best),
             Arc::clone(&observer.status),
             Arc::clone(&joined),
             load,
-        ),
+        )),
         inference: InferenceService::new(inference, best, joined, in_flight_max, stop.clone()),
         observer,
         limits: ServiceLimits {

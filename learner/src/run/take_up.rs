@@ -132,7 +132,7 @@ fn folder_error(files: &RunFiles, action: &'static str) -> impl FnOnce(std::io::
 }
 
 /// Refuses a run that could not train: it would say so only once all games of the iteration are played.
-fn check_checkpoints(files: &RunFiles, reader: &Reader) -> Result<(), RunError> {
+pub(crate) fn check_checkpoints(files: &RunFiles, reader: &Reader) -> Result<(), RunError> {
     let is_whole = |row: &CheckpointRow| check_sha256(&files.dir().join(&row.file), &row.sha256).is_ok();
     let none = || RunError::NoCheckpoint(TrainerError::NoCheckpoint { dir: files.dir().to_owned() });
     if reader.checkpoints()?.iter().any(is_whole) { Ok(()) } else { Err(none()) }
@@ -149,7 +149,7 @@ fn take_up_best(files: &RunFiles, reader: &Reader, wanted: &NetworkSpec) -> Resu
     Ok(BestNetwork::new(current))
 }
 
-fn fill_replay<E: Encoding>(
+pub(crate) fn fill_replay<E: Encoding>(
     config: &LearnerConfig,
     encoding: &E,
     store: &Store,

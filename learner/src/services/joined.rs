@@ -33,7 +33,7 @@ struct Joined {
 
 /// A worker that has shown its key.
 #[derive(Debug, Clone)]
-pub(super) struct KnownWorker {
+pub(crate) struct KnownWorker {
     pub(super) row: WorkerRow,
     /// Whether name and key are in the store.
     pub(super) is_stored: bool,
@@ -75,7 +75,7 @@ impl JoinedWorkers {
     ///
     /// # Errors
     /// A status that says what is missing.
-    pub(super) fn check(&self, worker_id: &str, metadata: &MetadataMap, now: Instant) -> Result<KnownWorker, Status> {
+    pub(crate) fn check(&self, worker_id: &str, metadata: &MetadataMap, now: Instant) -> Result<KnownWorker, Status> {
         let not_joined = || Status::failed_precondition("join first: this learner does not know the worker");
         let mut workers = self.lock();
         let joined = workers.get_mut(worker_id).ok_or_else(not_joined)?;
@@ -88,7 +88,7 @@ impl JoinedWorkers {
     }
 
     /// Notes that a network evaluates leaves for a worker.
-    pub(super) fn note_asked(&self, worker_id: &str, network_id: NetworkId) {
+    pub(crate) fn note_asked(&self, worker_id: &str, network_id: NetworkId) {
         if let Some(asked) = self.lock().get_mut(worker_id).and_then(|joined| joined.asked.as_mut()) {
             asked.insert(network_id);
         }

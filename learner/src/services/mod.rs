@@ -7,6 +7,7 @@ mod joined;
 mod listen;
 mod metrics;
 mod status;
+mod worker_calls;
 mod workers;
 
 pub use inference::InferenceService;
@@ -14,4 +15,7 @@ pub use joined::JoinedWorkers;
 pub use listen::{ServeError, ServiceLimits, Services, serve};
 pub use metrics::serve_metrics;
 pub use status::StatusService;
+pub use worker_calls::WorkerCalls;
+#[cfg(test)]
+pub(crate) use worker_calls::{Caller, ReadReportUnderWay};
 pub use workers::WorkersService;

@@ -1,110 +1,34 @@
-//! Joining, leases and ply reports. Calls that wait for the disk run on threads that may block.
+//! Joining, leases and ply reports over gRPC. What a call does is in [`super::worker_calls`]; calls that wait for the
+//! disk run on threads that may block.
 
 use std::sync::Arc;
 use std::time::Instant;
 
-use proto::JoinRequest;
-use proto::ply_status::Code;
-use runtime::auth::Role;
-use runtime::summed_log::SummedLog;
 use shared::encoding::Encoding;
-use shared::ids::GameId;
-use shared::wire::{
-    ReportedPly, WireError, game_spec_to_proto, network_ref_to_wire, ply_from_proto, search_settings_to_proto,
-};
-use tonic::metadata::MetadataMap;
 use tonic::{Request, Response, Status};
-use tracing::{info, warn};
 
-use super::joined::{JoinedWorkers, KnownWorker, shown_key_sha256};
-use crate::best::BestNetwork;
-use crate::config::JoinTerms;
-use crate::games::{GameRegistry, Lease, PlyStatus, RegistryError, check_worker_id};
-use crate::inference::LoadMeter;
-use crate::progress::{JoinedWorker, RunStatus};
-use crate::store::{GameKind, WorkerRow};
-
-/// When a worker that got no game should ask again, in milliseconds.
-const RETRY_AFTER_MS: u32 = 1000;
-/// When one that got fewer than it asked for should, since some of those it has may end soon.
-const RETRY_SOON_MS: u32 = 250;
-/// Longest version of a worker's program, in bytes.
-const PROGRAM_VERSION_BYTES_MAX: usize = 128;
+use super::worker_calls::{Caller, WorkerCalls};
 
 /// Serves `alveare.v1.Workers`.
 pub struct WorkersService<E: Encoding> {
-    terms: JoinTerms,
-    registry: Arc<GameRegistry<E>>,
-    best: Arc<BestNetwork>,
-    status: Arc<RunStatus>,
-    joined: Arc<JoinedWorkers>,
-    load: LoadMeter,
-    unreadable: SummedLog<String>,
+    calls: Arc<WorkerCalls<E>>,
 }
 
 impl<E: Encoding> WorkersService<E> {
     /// Makes the service.
     #[must_use]
-    pub fn new(
-        terms: JoinTerms,
-        registry: Arc<GameRegistry<E>>,
-        best: Arc<BestNetwork>,
-        status: Arc<RunStatus>,
-        joined: Arc<JoinedWorkers>,
-        load: LoadMeter,
-    ) -> Self {
-        Self { terms, registry, best, status, joined, load, unreadable: SummedLog::default() }
-    }
-
-    /// Returns the worker that calls; a name that has not joined this learner since it started, or is another's, may
-    /// neither play nor renew.
-    fn check_joined(&self, worker_id: &str, caller: &Caller) -> Result<KnownWorker, Status> {
-        check_worker_id(worker_id).map_err(|error| status_of(&error))?;
-        let now = Instant::now();
-        let worker = self.joined.check(worker_id, &caller.metadata, now)?;
-        check_role(caller.role, worker.row.kind)?;
-        self.status.see_again(worker_id, now);
-        Ok(worker)
+    pub fn new(calls: WorkerCalls<E>) -> Self {
+        Self { calls: Arc::new(calls) }
     }
 
     /// Runs what blocks where blocking is allowed.
     async fn blocking<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&GameRegistry<E>) -> Result<T, RegistryError> + Send + 'static,
+        work: impl FnOnce(&WorkerCalls<E>) -> Result<T, Status> + Send + 'static,
     ) -> Result<T, Status> {
-        let registry = Arc::clone(&self.registry);
-        let done = tokio::task::spawn_blocking(move || work(&registry)).await;
-        done.map_err(|error| Status::internal(error.to_string()))?.map_err(|error| status_of(&error))
-    }
-}
-
-/// Why a ply does not reach its game.
-#[derive(Debug, thiserror::Error)]
-enum RefusedPly {
-    #[error(transparent)]
-    Wire(#[from] WireError),
-    #[error(
-        "network_id: no leaf of this network was evaluated for the worker, so its search cannot have found the move"
-    )]
-    NotAsked,
-}
-
-/// Refuses plies of gates by workers that never asked the network that they are said to be of.
-fn check_asked(worker: &KnownWorker, reported: ReportedPly) -> Result<ReportedPly, RefusedPly> {
-    let is_gate = worker.row.kind == GameKind::Gate;
-    if is_gate && !worker.has_asked(reported.record.network_id) { Err(RefusedPly::NotAsked) } else { Ok(reported) }
-}
-
-/// Who calls, beside what the message says.
-struct Caller {
-    metadata: MetadataMap,
-    role: Role,
-}
-
-impl Caller {
-    fn of<T>(request: Request<T>) -> (Self, T) {
-        let (metadata, extensions, message) = request.into_parts();
-        (Self { metadata, role: Role::of(&extensions) }, message)
+        let calls = Arc::clone(&self.calls);
+        let done = tokio::task::spawn_blocking(move || work(&calls)).await;
+        done.map_err(|error| Status::internal(error.to_string()))?
     }
 }
 
@@ -112,33 +36,8 @@ impl Caller {
 impl<E: Encoding> proto::workers_server::Workers for WorkersService<E> {
     async fn join(&self, request: Request<proto::JoinRequest>) -> Result<Response<proto::JoinReply>, Status> {
         let (caller, request) = Caller::of(request);
-        let kind = proto::WorkerKind::try_from(request.kind).unwrap_or_default();
-        check_names(&request)?;
-        check_versions(&request)?;
-        let unknown = || Status::invalid_argument(format!("worker kind {} is not known here", request.kind));
-        let game_kind = game_kind_of(kind).ok_or_else(unknown)?;
-        check_role(caller.role, game_kind)?;
-        let (worker_id, key_sha256) = (request.worker_id.clone(), shown_key_sha256(&caller.metadata)?);
-        let stored = self.blocking(move |registry| registry.worker_key_sha256(&worker_id)).await?;
-        let worker = WorkerRow { worker_id: request.worker_id.clone(), kind: game_kind, key_sha256 };
-        self.joined.join(worker, stored.as_deref(), Instant::now())?;
-        info!(
-            worker_id = request.worker_id,
-            kind = kind.as_str_name(),
-            version = request.program_version,
-            "worker joined"
-        );
-        let JoinRequest { worker_id, thread_count, program_version, .. } = request;
-        self.status.see_worker(&worker_id, JoinedWorker { kind, thread_count, program_version }, Instant::now());
-        let best = self.best.get();
-        Ok(Response::new(proto::JoinReply {
-            game: Some(game_spec_to_proto(&self.terms.game)),
-            lease_ms: u32::try_from(self.terms.lease.as_millis()).unwrap_or(u32::MAX),
-            batches_in_flight_max: self.terms.batches_in_flight_max,
-            batch_leaves_max: self.terms.batch_leaves_max,
-            best_network_id: best.network_id.get(),
-            generation: best.generation.get(),
-        }))
+        let worker = self.calls.check_join(&caller, &request)?;
+        self.blocking(move |calls| calls.join(worker, request, Instant::now())).await.map(Response::new)
     }
 
     async fn lease_games(
@@ -146,26 +45,11 @@ impl<E: Encoding> proto::workers_server::Workers for WorkersService<E> {
         request: Request<proto::LeaseGamesRequest>,
     ) -> Result<Response<proto::LeaseGamesReply>, Status> {
         let (caller, request) = Caller::of(request);
-        let KnownWorker { row: worker, is_stored, .. } = self.check_joined(&request.worker_id, &caller)?;
-        let (kind, now) = (worker.kind, Instant::now());
-        if !is_stored {
-            self.blocking(move |registry| registry.add_worker(worker)).await?;
-            self.joined.note_stored(&request.worker_id);
-        }
-        let load = self.load.look(now);
-        let lease = move |registry: &GameRegistry<E>| {
-            if let Some(load) = load {
-                registry.note_load(&load);
-            }
-            registry.lease(&request.worker_id, kind, request.game_count, now)
+        let worker = self.calls.check_joined(&request.worker_id, &caller, Instant::now())?;
+        let lease = move |calls: &WorkerCalls<E>| {
+            calls.finish_lease(calls.begin_lease(worker, request.game_count, Instant::now())?)
         };
-        let answer = self.blocking(lease).await?;
-        let retry_after_ms = if answer.is_withheld { RETRY_SOON_MS } else { RETRY_AFTER_MS };
-        Ok(Response::new(proto::LeaseGamesReply {
-            leases: answer.leases.iter().map(lease_to_proto).collect(),
-            waiting_for: answer.waiting_for.unwrap_or_default().to_owned(),
-            retry_after_ms,
-        }))
+        self.blocking(lease).await.map(Response::new)
     }
 
     async fn report_plies(
@@ -173,30 +57,10 @@ impl<E: Encoding> proto::workers_server::Workers for WorkersService<E> {
         request: Request<proto::ReportPliesRequest>,
     ) -> Result<Response<proto::ReportPliesReply>, Status> {
         let (caller, request) = Caller::of(request);
-        let worker = self.check_joined(&request.worker_id, &caller)?;
-        let (mut readable, mut statuses) = (Vec::new(), Vec::with_capacity(request.plies.len()));
-        for ply in &request.plies {
-            match ply_from_proto(ply).map_err(RefusedPly::from).and_then(|reported| check_asked(&worker, reported)) {
-                Ok(reported) => {
-                    readable.push(reported);
-                    statuses.push(None);
-                }
-                Err(error) => {
-                    self.status.count("unreadable_ply_count");
-                    if let Some(count) = self.unreadable.note(&request.worker_id, 1, Instant::now()) {
-                        let (worker_id, game_id, ply) = (&request.worker_id, ply.game_id, ply.ply);
-                        warn!(worker_id, count, game_id, ply, %error, "plies refused");
-                    }
-                    statuses.push(Some(PlyStatus::Refused { reason: error.to_string() }));
-                }
-            }
-        }
-        let worker_id = request.worker_id;
-        let reported = self.blocking(move |registry| registry.report(&worker_id, &readable, Instant::now())).await?;
-        let mut reported = reported.into_iter();
-        let merged = statuses.into_iter().filter_map(|status| status.or_else(|| reported.next()));
-        let statuses = request.plies.iter().zip(merged).map(|(ply, status)| status_to_proto(ply, status)).collect();
-        Ok(Response::new(proto::ReportPliesReply { statuses }))
+        let worker = self.calls.check_joined(&request.worker_id, &caller, Instant::now())?;
+        let report = self.calls.read_report(&worker, request, Instant::now());
+        let take = move |calls: &WorkerCalls<E>| calls.finish_report(calls.begin_report(report, Instant::now())?);
+        self.blocking(take).await.map(Response::new)
     }
 
     async fn renew_leases(
@@ -204,96 +68,7 @@ impl<E: Encoding> proto::workers_server::Workers for WorkersService<E> {
         request: Request<proto::RenewLeasesRequest>,
     ) -> Result<Response<proto::RenewLeasesReply>, Status> {
         let (caller, request) = Caller::of(request);
-        self.check_joined(&request.worker_id, &caller)?;
-        let game_ids: Vec<GameId> = request.game_ids.into_iter().map(GameId::new).collect();
-        let lost = self.blocking(move |registry| registry.renew(&request.worker_id, &game_ids, Instant::now())).await?;
-        let lost_game_ids = lost.into_iter().map(GameId::get).collect();
-        Ok(Response::new(proto::RenewLeasesReply { lost_game_ids }))
-    }
-}
-
-/// What is logged and remembered of every worker must be short.
-fn check_names(request: &proto::JoinRequest) -> Result<(), Status> {
-    check_worker_id(&request.worker_id).map_err(|error| status_of(&error))?;
-    if request.program_version.len() > PROGRAM_VERSION_BYTES_MAX {
-        let length = request.program_version.len();
-        return Err(Status::invalid_argument(format!(
-            "program_version of {length} bytes: more than {PROGRAM_VERSION_BYTES_MAX}"
-        )));
-    }
-    Ok(())
-}
-
-/// Checks that the token of a call is one for those who play these games.
-fn check_role(role: Role, kind: GameKind) -> Result<(), Status> {
-    match (role, kind) {
-        (Role::Any, _) | (Role::Actor, GameKind::SelfPlay) | (Role::Evaluator, GameKind::Gate) => Ok(()),
-        (Role::Actor, _) => Err(Status::permission_denied("the token is one of actors: evaluators have another")),
-        (Role::Evaluator, _) => Err(Status::permission_denied("the token is one of evaluators: actors have another")),
-        (Role::Reader, _) => Err(Status::permission_denied("the token only lets one ask for the status")),
-    }
-}
-
-pub(super) fn check_versions(request: &proto::JoinRequest) -> Result<(), Status> {
-    let versions = [
-        ("protocol", request.protocol_version, proto::PROTOCOL_VERSION),
-        ("rules and encoding", request.domain_version, shared::DOMAIN_VERSION),
-    ];
-    for (what, theirs, ours) in versions {
-        if theirs != ours {
-            return Err(Status::failed_precondition(format!(
-                "{what} version {theirs} of the worker is not the learner's {ours}: run the same release on both sides"
-            )));
-        }
-    }
-    Ok(())
-}
-
-fn game_kind_of(kind: proto::WorkerKind) -> Option<GameKind> {
-    match kind {
-        proto::WorkerKind::Actor => Some(GameKind::SelfPlay),
-        proto::WorkerKind::Evaluator => Some(GameKind::Gate),
-        proto::WorkerKind::Unspecified => None,
-    }
-}
-
-fn lease_to_proto(lease: &Lease) -> proto::Lease {
-    let kind = match lease.kind {
-        GameKind::SelfPlay => proto::GameKind::SelfPlay,
-        GameKind::Gate => proto::GameKind::Gate,
-    };
-    proto::Lease {
-        game_id: lease.game_id.get(),
-        kind: kind.into(),
-        white_network_id: network_ref_to_wire(lease.white_network),
-        black_network_id: network_ref_to_wire(lease.black_network),
-        seed: lease.seed,
-        search: Some(search_settings_to_proto(&lease.search)),
-        moves: lease.moves.clone(),
-        opening_ply_count: lease.opening_ply_count,
-        start_position: lease.start.clone().unwrap_or_default(),
-    }
-}
-
-fn status_to_proto(ply: &proto::Ply, status: PlyStatus) -> proto::PlyStatus {
-    let (code, reason) = match status {
-        PlyStatus::Accepted => (Code::Accepted, String::new()),
-        PlyStatus::LeaseLost { reason } => (Code::LeaseLost, reason),
-        PlyStatus::Refused { reason } => (Code::Refused, reason),
-    };
-    proto::PlyStatus { game_id: ply.game_id, ply: ply.ply, code: code.into(), reason }
-}
-
-fn status_of(error: &RegistryError) -> Status {
-    match error {
-        RegistryError::TooManyPlies { .. } | RegistryError::WorkerId(_) | RegistryError::GateSettings(_) => {
-            Status::invalid_argument(error.to_string())
-        }
-        RegistryError::UnknownGate(_) => Status::failed_precondition(error.to_string()),
-        RegistryError::Store(store) if store.is_retryable() => {
-            warn!(%error, "waiting for the disk: make room or mend it, the worker will try again");
-            Status::unavailable(error.to_string())
-        }
-        RegistryError::Store(_) => Status::internal(error.to_string()),
+        self.calls.check_joined(&request.worker_id, &caller, Instant::now())?;
+        self.blocking(move |calls| calls.renew(request, Instant::now())).await.map(Response::new)
     }
 }

@@ -16,6 +16,8 @@ mod problem;
 mod read;
 mod rows;
 mod schema;
+#[cfg(test)]
+pub(crate) mod simulated;
 mod starts;
 mod workers;
 mod writer;
@@ -59,6 +61,9 @@ pub struct Store {
     _lock: FolderLock,
     // The lock file can be deleted by hand. Not to be closed while SQLite is at work: its own locks would go too.
     _database_lock: FolderLock,
+    /// The rest of a simulation, which has no other threads.
+    #[cfg(test)]
+    others: Option<std::sync::Arc<dyn simulated::OtherThreads>>,
 }
 
 impl Store {
@@ -72,6 +77,15 @@ impl Store {
     /// of a later version, [`StoreError::OtherGame`] if the run plays another game, [`StoreError::Io`] and
     /// [`StoreError::Database`] if the disk fails.
     pub fn open(run_dir: &Path, run: &RunRow) -> Result<Self, StoreError> {
+        Self::open_with(run_dir, run, Writer::start)
+    }
+
+    /// Opens the store with a writer that `start` makes.
+    fn open_with(
+        run_dir: &Path,
+        run: &RunRow,
+        start: impl FnOnce(WriterParts) -> Result<Writer, StoreError>,
+    ) -> Result<Self, StoreError> {
         std::fs::create_dir_all(run_dir).map_err(|source| StoreError::io(run_dir, source))?;
         let lock_of = |file: &Path| {
             let lock = FolderLock::take(file).map_err(|source| StoreError::io(file, source))?;
@@ -82,8 +96,17 @@ impl Store {
         let connection = schema::open_for_writing(&database)?;
         let run = schema::describe_run(&connection, run)?;
         let (problem, files) = (StoreProblem::default(), OpenFiles::of(&database)?);
-        let writer = Writer::start(WriterParts { connection, files, problem: problem.clone() })?;
-        Ok(Self { writer, database, problem, run, _lock: lock, _database_lock: database_lock })
+        let writer = start(WriterParts { connection, files, problem: problem.clone() })?;
+        Ok(Self {
+            writer,
+            database,
+            problem,
+            run,
+            _lock: lock,
+            _database_lock: database_lock,
+            #[cfg(test)]
+            others: None,
+        })
     }
 
     /// Returns why nothing can be stored at the moment, as it changes.
@@ -114,7 +137,10 @@ impl Store {
     /// [`StoreError::Refused`] if a change contradicts what is stored, [`StoreError::Database`] if the disk fails: nothing
     /// is changed then, and the caller may try again.
     pub fn write(&self, changes: Vec<Change>) -> Result<(), StoreError> {
-        self.submit(changes)?.wait()
+        let ack = self.submit(changes)?;
+        #[cfg(test)]
+        self.let_others_write();
+        ack.wait()
     }
 
     /// Bounds the database to so many pages of 4 KiB: writes beyond fail as they do on a full disk.

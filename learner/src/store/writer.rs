@@ -58,19 +58,29 @@ impl Ack {
 #[derive(Debug)]
 pub(super) struct Writer {
     queue: Option<SyncSender<Submission>>,
+    /// `None` in a simulation, which writes by itself.
     thread: Option<JoinHandle<()>>,
 }
 
 impl Writer {
     /// Starts the thread.
     pub(super) fn start(parts: WriterParts) -> Result<Self, StoreError> {
-        parts.connection.set_prepared_statement_cache_capacity(32);
         let (queue, submissions) = sync_channel(QUEUE_MAX);
+        let writer = GroupWriter::new(parts);
         let thread = std::thread::Builder::new()
             .name("store-writer".into())
-            .spawn(move || run(&parts, &submissions))
+            .spawn(move || run(writer, &submissions))
             .map_err(|source| StoreError::io("store-writer", source))?;
         Ok(Self { queue: Some(queue), thread: Some(thread) })
+    }
+
+    /// Makes a writer without a thread: whoever has the other part writes when it wants to.
+    #[cfg(test)]
+    pub(super) fn by_hand(parts: WriterParts) -> (Self, HandWriter) {
+        let (queue, submissions) = sync_channel(QUEUE_MAX);
+        let hand =
+            HandWriter { writer: GroupWriter::new(parts), submissions, queued: std::collections::VecDeque::new() };
+        (Self { queue: Some(queue), thread: None }, hand)
     }
 
     pub(super) fn submit(&self, changes: Vec<Change>) -> Result<Ack, StoreError> {
@@ -99,12 +109,31 @@ impl Drop for Writer {
     }
 }
 
-fn run(parts: &WriterParts, submissions: &Receiver<Submission>) {
-    let mut log_bound = LogBound::default();
-    // Once something was committed into a file that was gone, memory and file disagree: nothing more is acknowledged.
-    let mut lost: Option<StoreError> = None;
+fn run(mut writer: GroupWriter, submissions: &Receiver<Submission>) {
     while let Ok(first) = submissions.recv() {
         let group: Vec<Submission> = std::iter::once(first).chain(submissions.try_iter().take(GROUP_MAX - 1)).collect();
+        writer.write(group, Instant::now());
+    }
+    writer.end();
+}
+
+/// Commits groups of submissions. Knows no queue and no thread.
+struct GroupWriter {
+    parts: WriterParts,
+    log_bound: LogBound,
+    /// Once something was committed into a file that was gone, memory and file disagree: nothing more is acknowledged.
+    lost: Option<StoreError>,
+}
+
+impl GroupWriter {
+    fn new(parts: WriterParts) -> Self {
+        parts.connection.set_prepared_statement_cache_capacity(32);
+        Self { parts, log_bound: LogBound::default(), lost: None }
+    }
+
+    /// Commits a group as one transaction, then answers each submission.
+    fn write(&mut self, group: Vec<Submission>, now: Instant) {
+        let Self { parts, log_bound, lost } = self;
         let results = lost
             .clone()
             .map_or_else(|| commit(parts, &group), |error| group.iter().map(|_| Err(error.clone())).collect());
@@ -117,18 +146,21 @@ fn run(parts: &WriterParts, submissions: &Receiver<Submission>) {
         if retryable.is_none()
             && let Err(error) = parts.files.check()
         {
-            lost = Some(error.clone());
+            *lost = Some(error.clone());
             parts.problem.note(Some(&error));
             group.iter().for_each(|submission| drop(submission.answer.send(Err(error.clone()))));
-            continue;
+            return;
         }
         for (submission, result) in group.into_iter().zip(results) {
             // A caller that has gone does not need the answer.
             let _ = submission.answer.send(result);
         }
-        log_bound.keep(&parts.connection, &parts.files, Instant::now());
+        log_bound.keep(&parts.connection, &parts.files, now);
     }
-    log_bound.truncate(&parts.connection);
+
+    fn end(&self) {
+        self.log_bound.truncate(&self.parts.connection);
+    }
 }
 
 /// Makes all changes of the group in one transaction; returns one result a submission.
@@ -176,4 +208,77 @@ fn perform(connection: &Connection, request: &Request) -> Result<(), StoreError>
     }
     connection.execute_batch("RELEASE submission")?;
     result
+}
+
+/// Writes what is queued, when its owner wants it.
+#[cfg(test)]
+pub(crate) struct HandWriter {
+    writer: GroupWriter,
+    submissions: Receiver<Submission>,
+    queued: std::collections::VecDeque<Submission>,
+}
+
+#[cfg(test)]
+impl HandWriter {
+    /// Returns the changes of all submissions that wait, the oldest first.
+    pub(crate) fn queued(&mut self) -> impl ExactSizeIterator<Item = Vec<Change>> {
+        self.queued.extend(self.submissions.try_iter());
+        self.queued.iter().map(|submission| match &submission.request {
+            Request::Write(changes) => changes.clone(),
+            Request::LimitPages(_) => Vec::new(),
+        })
+    }
+
+    /// Commits the oldest submissions as one group, and answers them. Returns the answers.
+    pub(crate) fn write(&mut self, count: usize, now: Instant) -> Vec<Result<(), StoreError>> {
+        let (mut group, mut answers) = (Vec::new(), Vec::new());
+        for Submission { request, answer } in self.take(count) {
+            let (own, result) = sync_channel(1);
+            group.push(Submission { request, answer: own });
+            answers.push((answer, result));
+        }
+        if !group.is_empty() {
+            self.writer.write(group, now);
+        }
+        let pass_on = |(answer, result): (SyncSender<_>, Receiver<Result<(), StoreError>>)| {
+            let result = result.try_recv().unwrap_or(Err(StoreError::Closed));
+            let _ = answer.send(result.clone());
+            result
+        };
+        answers.into_iter().map(pass_on).collect()
+    }
+
+    /// Writes all that is queued, as at the end of the thread.
+    pub(crate) fn end(mut self, now: Instant) {
+        self.write(usize::MAX, now);
+        self.writer.end();
+    }
+
+    /// Commits the oldest submissions as one group, and answers nobody. Returns what the answers would be.
+    pub(crate) fn write_unanswered(&mut self, count: usize) -> Vec<Result<(), StoreError>> {
+        let group = self.take(count);
+        commit(&self.writer.parts, &group)
+    }
+
+    /// Answers the oldest submissions with an error of the disk.
+    pub(crate) fn fail(&mut self, count: usize) {
+        let error = StoreError::io("alveare.db", std::io::Error::other("simulated"));
+        for submission in self.take(count) {
+            let _ = submission.answer.send(Err(error.clone()));
+        }
+        self.writer.parts.problem.note(Some(&error));
+    }
+
+    /// Bounds the database to as many pages as it has, or to none.
+    pub(crate) fn set_full(&self, is_full: bool) -> Result<(), StoreError> {
+        let connection = &self.writer.parts.connection;
+        let page_count_max = if is_full { 1 } else { 1_000_000_000_u32 };
+        Ok(connection.pragma_update_and_check(None, "max_page_count", page_count_max, |_| Ok(()))?)
+    }
+
+    fn take(&mut self, count: usize) -> Vec<Submission> {
+        self.queued.extend(self.submissions.try_iter());
+        let count = count.min(self.queued.len());
+        self.queued.drain(..count).collect()
+    }
 }

@@ -59,29 +59,39 @@ impl Checkpoints {
         trainer: &Trainer,
         iteration: u32,
         rollback_count: u32,
-        mut changes: Vec<Change>,
+        changes: Vec<Change>,
     ) -> Result<(), TrainerError> {
         let training_step = trainer.training_step();
         let path = self.files.checkpoint(training_step);
         let extra = BTreeMap::from([(ROLLBACK_COUNT.to_owned(), rollback_count.to_string())]);
         let sha256 = write_file(&self.store, || trainer.save_checkpoint(&path, &extra))?;
         let file = RunFiles::checkpoint_name(training_step);
-        changes.push(Change::PutCheckpoint(CheckpointRow { training_step, file, sha256, iteration }));
-        self.store.write(changes)?;
-        self.delete_older(training_step)
+        let row = CheckpointRow { training_step, file, sha256, iteration };
+        Ok(put_checkpoint(&self.files, &self.store, row, changes)?)
     }
+}
 
-    /// Keeps the newest checkpoint and the one before it.
-    fn delete_older(&self, training_step: u64) -> Result<(), TrainerError> {
-        let rows = self.store.store().reader()?.checkpoints()?;
-        for row in rows.iter().filter(|row| row.training_step < training_step).skip(1) {
-            self.store.write(vec![Change::RemoveCheckpoint { training_step: row.training_step }])?;
-            if let Err(error) = std::fs::remove_file(self.files.dir().join(&row.file)) {
-                warn!(file = row.file, %error, "old checkpoint not deleted");
-            }
+/// Stores a checkpoint whose file is complete, together with `changes`; then keeps the one before it, and deletes older ones.
+///
+/// # Errors
+/// As [`DurableStore::write`].
+pub(crate) fn put_checkpoint(
+    files: &RunFiles,
+    store: &DurableStore,
+    row: CheckpointRow,
+    mut changes: Vec<Change>,
+) -> Result<(), StoreError> {
+    let training_step = row.training_step;
+    changes.push(Change::PutCheckpoint(row));
+    store.write(changes)?;
+    let rows = store.store().reader()?.checkpoints()?;
+    for row in rows.iter().filter(|row| row.training_step < training_step).skip(1) {
+        store.write(vec![Change::RemoveCheckpoint { training_step: row.training_step }])?;
+        if let Err(error) = std::fs::remove_file(files.dir().join(&row.file)) {
+            warn!(file = row.file, %error, "old checkpoint not deleted");
         }
-        Ok(())
     }
+    Ok(())
 }
 
 /// Makes `network` network 1, generation 0, and writes the checkpoint that training starts from. `from` is where its

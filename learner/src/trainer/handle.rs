@@ -16,7 +16,8 @@ pub struct TrainerHandle {
     outcomes: mpsc::Receiver<TrainingOutcome>,
     training_step: watch::Receiver<Option<u64>>,
     news: watch::Receiver<TrainerNews>,
-    thread: JoinHandle<()>,
+    /// `None` in a simulation, which trains by itself.
+    thread: Option<JoinHandle<()>>,
 }
 
 impl TrainerHandle {
@@ -30,16 +31,27 @@ impl TrainerHandle {
 
     /// Starts a thread that does jobs as `serve` does.
     fn spawn(serve: impl FnOnce(&Receiver<TrainingJob>, &TrainerReports) + Send + 'static) -> std::io::Result<Self> {
+        let (handle, jobs, reports) = Self::without_thread();
+        let thread = std::thread::Builder::new().name("trainer".to_owned()).spawn(move || serve(&jobs, &reports))?;
+        Ok(Self { thread: Some(thread), ..handle })
+    }
+
+    /// Makes both ends of what the pipeline and the thread tell each other.
+    fn without_thread() -> (Self, Receiver<TrainingJob>, TrainerReports) {
         // At most one job is ever under way, and each has one outcome.
         let (jobs, job_receiver) = std::sync::mpsc::channel();
         let (outcome_sender, outcomes) = mpsc::channel(1);
         let (step_sender, training_step) = watch::channel(None);
         let (news_sender, news) = watch::channel(TrainerNews::default());
         let reports = TrainerReports { outcomes: outcome_sender, training_step: step_sender, news: news_sender };
-        let thread = std::thread::Builder::new().name("trainer".to_owned()).spawn(move || {
-            serve(&job_receiver, &reports);
-        })?;
-        Ok(Self { jobs, outcomes, training_step, news, thread })
+        (Self { jobs, outcomes, training_step, news, thread: None }, job_receiver, reports)
+    }
+
+    /// Makes a handle without a thread: whoever has the other part trains when it wants to.
+    #[cfg(test)]
+    pub(crate) fn by_hand() -> (Self, HandTrainer) {
+        let (handle, jobs, reports) = Self::without_thread();
+        (handle, HandTrainer { jobs, reports })
     }
 
     /// Starts a thread that gives each job the outcome that `answer` returns.
@@ -78,8 +90,33 @@ impl TrainerHandle {
     /// Waits for the thread after its stop was asked for.
     pub fn join(self) {
         drop(self.jobs);
-        if self.thread.join().is_err() {
+        if self.thread.is_some_and(|thread| thread.join().is_err()) {
             tracing::error!("the training thread died");
         }
+    }
+}
+
+/// Takes the jobs of a pipeline, in a simulation.
+#[cfg(test)]
+pub(crate) struct HandTrainer {
+    jobs: Receiver<TrainingJob>,
+    reports: TrainerReports,
+}
+
+#[cfg(test)]
+impl HandTrainer {
+    /// Returns the next job, if there is one.
+    pub(crate) fn next_job(&self) -> Option<TrainingJob> {
+        self.jobs.try_recv().ok()
+    }
+
+    /// Reports how many steps are behind the network.
+    pub(crate) fn report_step(&self, training_step: u64) {
+        self.reports.report_step(training_step);
+    }
+
+    /// Reports how a job ended.
+    pub(crate) fn end_job(&self, outcome: TrainingOutcome) {
+        self.reports.end_job(outcome);
     }
 }

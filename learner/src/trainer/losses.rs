@@ -36,7 +36,7 @@ impl LossSum {
     }
 
     /// Returns the means as changes of the store; none if there was no step.
-    pub(super) fn metrics(&self, step: u64) -> Vec<Change> {
+    pub(crate) fn metrics(&self, step: u64) -> Vec<Change> {
         if self.step_count == 0 {
             return Vec::new();
         }

@@ -27,7 +27,11 @@ use crate::files::RunFiles;
 use crate::replay::RunHumanGames;
 
 pub use checkpoints::first_network;
+#[cfg(test)]
+pub(crate) use checkpoints::put_checkpoint;
 pub use error::TrainerError;
+#[cfg(test)]
+pub(crate) use handle::HandTrainer;
 pub use handle::TrainerHandle;
 pub use held_out::{HeldOutComparison, PredictionPair};
 pub use losses::{LossSum, round};
