@@ -19,7 +19,7 @@ fail() {
     exit 1
 }
 
-work=$PWD/target/check-kubernetes
+work=$(realpath --canonicalize-missing "${CARGO_TARGET_DIR:-target}")/check-kubernetes
 site=$work/$(IFS=+ && echo "${packages[*]}")
 if [ ! -e "$site/complete" ]; then
     python3 -m pip install --quiet --disable-pip-version-check --root-user-action ignore --upgrade \
