@@ -21,7 +21,7 @@ struct Cli {
 const EXAMPLES: &str = "\
 Examples:
   actor                                             a learner on this machine
-  actor --learner http://gpu-box:50051 --threads 8  a learner elsewhere
+  actor --learner https://gpu-box:50051 --threads 8 a learner elsewhere
   actor --config config/actor.toml --print-config   show the settings and end
 
 Settings come from: built-in default < --config < environment (ALVEARE_ACTOR__THREADS=8) < flags.

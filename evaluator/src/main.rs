@@ -41,7 +41,7 @@ struct Rest {
 const EXAMPLES: &str = "\
 Examples:
   evaluator                                                a learner on this machine
-  evaluator --learner http://gpu-box:50051 --threads 4     a learner elsewhere
+  evaluator --learner https://gpu-box:50051 --threads 4    a learner elsewhere
   evaluator --config config/evaluator.toml --print-config  show the settings and end
 
 Settings come from: built-in default < --config < environment (ALVEARE_EVALUATOR__THREADS=8) < flags.

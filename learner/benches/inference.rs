@@ -1,16 +1,19 @@
 //! What the way through gRPC costs: evaluations/s from a load generator through a whole learner, beside the same
 //! network called in a loop; and what the way carries when the network answers at once.
 //!
+//! What TLS costs of it is measured in turn too. Bar: at least 95 % of the evaluations/s in the clear.
+//!
 //! Bar: through gRPC at least 90 % of the loop, with the network of `hive-cpu` at the same batch size. The two are
 //! measured in turn, and the median of the ratios counts: other programs' noise falls on both.
 
 #[path = "../../worker/benches/load_generator/mod.rs"]
 mod load_generator;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use learner::config::{LearnerConfig, LearnerSettings};
+use learner::certificates::FleetCertificates;
+use learner::config::{InferenceConfig, LearnerConfig, LearnerSettings};
 use learner::inference::{InferenceBackend, NetworkOutput};
 use learner::run::{run, run_with};
 use load_generator::{LoadReport, LoadSettings};
@@ -27,12 +30,16 @@ use tokio_util::sync::CancellationToken;
 
 /// Plies of random play before a position is taken: the middle of a game.
 const PLIES: u32 = 20;
+/// The certificate of the authority, beside that of the learner.
+const AUTHORITY_FILE: &str = "authority.pem";
 
 fn main() {
     let is_test = std::env::args().any(|argument| argument == "--test");
     let (round_count, batch_count) = if is_test { (1, 2) } else { (5, 40) };
     compare(round_count, batch_count);
-    measure_path(if is_test { 4 } else { 400 });
+    let path_batch_count = if is_test { 4 } else { 400 };
+    measure_path(path_batch_count);
+    compare_transports(round_count, batch_count, path_batch_count);
 }
 
 /// Prints evaluations/s of both ways, and their ratio.
@@ -69,6 +76,64 @@ fn measure_path(batch_count: usize) {
         println!("{leaf_count:>10} {:>12.0} {moves_per_leaf:>14.1} {bytes_per_leaf:>14.1}", report.leaves_per_second());
         assert!(bytes_per_leaf <= 400.0 * (moves_per_leaf / 60.0).max(1.0), "at most 400 bytes a leaf of 60 moves");
     }
+}
+
+/// Prints evaluations/s in the clear and by TLS, and their ratio, with a real network and with one that answers at once.
+fn compare_transports(round_count: usize, batch_count: usize, path_batch_count: usize) {
+    let network = |config: &LearnerConfig| {
+        let leaf_count = config.inference.batch_leaves_max as usize;
+        load(config, leaf_count, batch_count, |config, listener, tokio, stop| {
+            run(config, listener, tokio, stop).expect("the learner runs");
+        })
+    };
+    compare_transport("the network of hive-cpu", round_count, network);
+    let at_once = |config: &LearnerConfig| {
+        let config = LearnerConfig { inference: at_once_inference(config), ..config.clone() };
+        load(&config, 128, path_batch_count, |config, listener, tokio, stop| {
+            run_with(config, listener, tokio, stop, |_, _| Ok(AnswersAtOnce)).expect("the learner runs");
+        })
+    };
+    compare_transport("a network that answers at once, batches of 128", round_count, at_once);
+}
+
+fn at_once_inference(config: &LearnerConfig) -> InferenceConfig {
+    InferenceConfig { batch_leaves_max: 1024, ..config.inference.clone() }
+}
+
+fn compare_transport(what: &str, round_count: usize, measure: impl Fn(&LearnerConfig) -> LoadReport) {
+    let mut ratios = Vec::new();
+    println!("\n{what}\n{:>22} {:>22} {:>8}", "in the clear, leaves/s", "by TLS, leaves/s", "ratio");
+    for round in 0..round_count {
+        let (_clear_dir, clear) = run_config();
+        let (tls_dir, mut by_tls) = run_config();
+        (by_tls.server.certificate, by_tls.server.key) = write_certificate(tls_dir.path());
+        // Each is the first as often as the second: a machine that gets slower falls on both.
+        let (clear, by_tls) = if round % 2 == 0 {
+            let clear = measure(&clear);
+            (clear, measure(&by_tls))
+        } else {
+            let by_tls = measure(&by_tls);
+            (measure(&clear), by_tls)
+        };
+        let (clear, by_tls) = (clear.leaves_per_second(), by_tls.leaves_per_second());
+        ratios.push(by_tls / clear);
+        println!("{clear:>22.0} {by_tls:>22.0} {:>8.3}", by_tls / clear);
+    }
+    ratios.sort_by(f64::total_cmp);
+    println!("median ratio {:.3} (bar 0.95)", ratios[ratios.len() / 2]);
+}
+
+/// Writes a certificate for this machine, its key, and the authority beside them. Returns certificate and key.
+fn write_certificate(dir: &Path) -> (Option<PathBuf>, Option<PathBuf>) {
+    let day = std::time::Duration::from_secs(24 * 60 * 60);
+    let made = FleetCertificates::make(&["127.0.0.1".to_owned()], day).expect("certificates");
+    let write = |name: &str, text: &str| {
+        let path = dir.join(name);
+        std::fs::write(&path, text).expect("written");
+        Some(path)
+    };
+    write(AUTHORITY_FILE, &made.authority.certificate);
+    (write("server.pem", &made.server.certificate), write("server.key", &made.server.key))
 }
 
 /// Uniform priors, value 0.
@@ -114,12 +179,13 @@ fn load(
     let listener = tokio.block_on(tokio::net::TcpListener::bind("127.0.0.1:0")).expect("a free port");
     let address = listener.local_addr().expect("a bound listener has an address");
     let stop = CancellationToken::new();
+    let authority = config.server.certificate.as_ref().map(|certificate| certificate.with_file_name(AUTHORITY_FILE));
     let config = LearnerSettings::try_from(config.clone()).expect("the settings are possible");
     let learner_stop = stop.clone();
     let learner = std::thread::spawn(move || serve(config, listener, &tokio, learner_stop));
     let client = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("tokio starts");
     let load = LoadSettings { batch_leaves, warm_up_batches: 2, batches, plies: PLIES, seed: 1 };
-    let report = client.block_on(load_generator::run(&format!("http://{address}"), load));
+    let report = client.block_on(load_generator::run(&load_generator::target(address, authority), load));
     drop(client);
     stop.cancel();
     learner.join().expect("the learner ends well");

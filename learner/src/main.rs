@@ -7,18 +7,20 @@ use std::process::ExitCode;
 use anyhow::Context;
 use clap::{Parser, Subcommand};
 use learner::backup::BackupError;
-use learner::config::LearnerSettings;
+use learner::config::{LearnerSettings, ServerConfig};
 use learner::{backup, presets, run};
 use net::DeviceChoice;
 use runtime::auth::Token;
 use runtime::exit::UsageError;
 use runtime::layers::{ConfigArgs, SettingsPreset, Sources, to_toml};
+use runtime::tls::TlsError;
+use runtime::tls::server::ServerTls;
 use runtime::{exit, logging, shutdown};
 use tracing::info;
 
 use commands::{
-    BenchArgs, CheckArgs, DataInfoArgs, EvaluateArgs, ExportArgs, ExportNetworkArgs, InquireTarget, PageArgs, PlanArgs,
-    PretrainArgs, QuarantineArgs, RestoreArgs, StatusArgs, TrainArgs,
+    BenchArgs, CertificateArgs, CheckArgs, DataInfoArgs, EvaluateArgs, ExportArgs, ExportNetworkArgs, InquireTarget,
+    PageArgs, PlanArgs, PretrainArgs, QuarantineArgs, RestoreArgs, StatusArgs, TrainArgs,
 };
 
 /// Owns the GPU, the games and the networks of a training run.
@@ -58,7 +60,13 @@ struct Cli {
     /// File with the token that workers must show (server.token_file).
     #[arg(long, value_name = "FILE")]
     token_file: Option<String>,
-    /// Listen beyond this machine without a token (server.insecure).
+    /// File with the certificate that the learner shows, for TLS (server.certificate); `learner certificate` makes one.
+    #[arg(long, value_name = "FILE")]
+    certificate: Option<String>,
+    /// File with its key (server.key).
+    #[arg(long, value_name = "FILE")]
+    key: Option<String>,
+    /// Listen beyond this machine without a token, or with tokens in the clear (server.insecure).
     #[arg(long)]
     insecure: bool,
     /// Stop after so many iterations, counted from this start (run.iterations).
@@ -117,6 +125,8 @@ enum Command {
     Quarantine(QuarantineArgs),
     /// Writes a network anew, in the current format, half as large for publication.
     ExportNetwork(ExportNetworkArgs),
+    /// Makes an authority of your own and certificates by it, for a learner that workers reach by TLS.
+    Certificate(CertificateArgs),
     /// Puts a backup of a run into an empty run directory, or lists the backups that there are.
     Restore(RestoreArgs),
 }
@@ -141,6 +151,7 @@ fn main() -> ExitCode {
         Some(Command::Check(args)) => commands::check(args),
         Some(Command::Quarantine(args)) => commands::quarantine(args),
         Some(Command::ExportNetwork(args)) => commands::export_network(args),
+        Some(Command::Certificate(args)) => commands::certificate(args),
         Some(Command::Restore(args)) => commands::restore(args),
         None => start(&cli),
     })
@@ -161,6 +172,10 @@ fn start(cli: &Cli) -> anyhow::Result<()> {
     for (key, _, file) in settings.server.token_files() {
         let token = Token::from_file(file).map_err(anyhow::Error::from);
         token.map_err(|error| loaded.error(key, format!("{error:#}")))?;
+    }
+    if let Some(files) = settings.server.tls_files() {
+        let key = |error: &TlsError| ServerConfig::tls_key(error.setting());
+        ServerTls::read(&files).map_err(|error| loaded.error(key(&error), exit::one_line(&error)))?;
     }
     info!(settings = loaded.base(), changes = loaded.changes(), "learner starts");
     let tokio = tokio::runtime::Builder::new_multi_thread().enable_all().build().context("start tokio")?;
@@ -188,6 +203,8 @@ fn overrides(cli: &Cli) -> Vec<(String, String)> {
         ("server.listen", cli.listen.as_ref().map(quoted)),
         ("page.listen", cli.page.as_ref().map(quoted)),
         ("server.token_file", cli.token_file.as_ref().map(quoted)),
+        ("server.certificate", cli.certificate.as_ref().map(quoted)),
+        ("server.key", cli.key.as_ref().map(quoted)),
         ("server.insecure", cli.insecure.then(|| "true".to_owned())),
         ("run.iterations", cli.iterations.map(|count| count.to_string())),
         ("run.start_network", cli.resume.as_ref().map(quoted)),

@@ -272,11 +272,13 @@ fn a_learner_that_cannot_start_says_why_in_one_line() {
     let run_dir = system.run_dir();
     let run_dir = run_dir.to_str().expect("a plain path");
     let any = ["--listen", "127.0.0.1:0"];
-    let cases: [(&str, Vec<&str>, i32); 8] = [
+    let cases: [(&str, Vec<&str>, i32); 10] = [
         ("batch_sizes", vec!["--config", wrong_key], 64),
         ("gate.game_count", vec!["--set", "gate.game_count=7"], 64),
         ("no.such_key", vec!["--set", "no.such_key=7"], 64),
         ("server.listen", vec!["--listen", "0.0.0.0:0"], 64),
+        ("in the clear: set server.certificate", vec!["--listen", "0.0.0.0:0", "--token-file", wrong_key], 64),
+        ("server.certificate: read /no/pem", vec!["--certificate", "/no/pem", "--key", "/no/key"], 64),
         ("no-such.toml", vec!["--config", "no-such.toml"], 64),
         ("server.token_file: ", vec!["--token-file", "/no/token", "--run-dir", dir, any[0], any[1]], 64),
         ("server.listen: open", vec!["--run-dir", dir, "--listen", &address], 1),

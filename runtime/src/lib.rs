@@ -4,12 +4,19 @@
 //! No game, no search and no network lives here. Only [`layers::Sources::new`] reads the environment.
 
 pub mod auth;
+mod connection_places;
 pub mod connections;
 pub mod exit;
 pub mod layers;
 pub mod limits;
 pub mod lines;
 pub mod logging;
+pub mod open_files;
+pub mod origin;
+pub mod refusals;
+pub mod server_auth;
 pub mod shutdown;
 pub mod summed_log;
+pub mod tls;
+pub mod token_guard;
 pub mod worker_key;

@@ -1,7 +1,6 @@
 //! gRPC settings that worker and learner must share: sizes, windows, keepalive, and how an address is written.
 
 use std::fmt;
-use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
@@ -22,10 +21,12 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 /// Calls of one connection at once: a worker has one stream and a few calls.
 const CALLS_PER_CONNECTION_MAX: u32 = 100;
 
-/// Where a learner listens: `http://host:port` or `unix:/path`.
+/// Where a learner listens: `https://host:port`, `http://host:port` or `unix:/path`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Address {
-    /// Host and port.
+    /// Host and port, by TLS.
+    Tls(String),
+    /// Host and port, in the clear.
     Tcp(String),
     /// A socket in the file system: the fastest way on one machine.
     Unix(PathBuf),
@@ -33,7 +34,7 @@ pub enum Address {
 
 /// Why a text is no address.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{text:?} is not an address; write http://host:port or unix:/path")]
+#[error("{text:?} is not an address; write https://host:port, http://host:port or unix:/path")]
 pub struct AddressError {
     text: String,
 }
@@ -47,17 +48,23 @@ impl FromStr for Address {
             let path = path.strip_prefix("//").unwrap_or(path);
             return if path.starts_with('/') { Ok(Self::Unix(path.into())) } else { Err(error()) };
         }
-        let authority = text.strip_prefix("http://").ok_or_else(error)?.trim_end_matches('/');
+        let tls = text.strip_prefix("https://");
+        let authority = tls.or_else(|| text.strip_prefix("http://")).ok_or_else(error)?.trim_end_matches('/');
         let (host, port) = authority.rsplit_once(':').ok_or_else(error)?;
         let is_valid =
             !host.is_empty() && port.parse::<u16>().is_ok() && Endpoint::from_shared(text.to_owned()).is_ok();
-        if is_valid { Ok(Self::Tcp(authority.into())) } else { Err(error()) }
+        match tls {
+            _ if !is_valid => Err(error()),
+            Some(_) => Ok(Self::Tls(authority.into())),
+            None => Ok(Self::Tcp(authority.into())),
+        }
     }
 }
 
 impl fmt::Display for Address {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::Tls(authority) => write!(formatter, "https://{authority}"),
             Self::Tcp(authority) => write!(formatter, "http://{authority}"),
             Self::Unix(path) => write!(formatter, "unix:{}", path.display()),
         }
@@ -65,16 +72,8 @@ impl fmt::Display for Address {
 }
 
 impl Address {
-    /// Returns the numeric address of a TCP listener, or `None` for Unix sockets and names that must be looked up.
-    #[must_use]
-    pub fn socket_address(&self) -> Option<SocketAddr> {
-        match self {
-            Self::Tcp(authority) => authority.parse().ok(),
-            Self::Unix(_) => None,
-        }
-    }
-
-    /// Returns what a client connects with.
+    /// Returns what a client connects with; one by TLS still needs to be told whom it trusts
+    /// ([`crate::tls::client::Target`]).
     #[must_use]
     pub fn endpoint(&self) -> Endpoint {
         Endpoint::from_shared(self.to_string())
@@ -110,6 +109,8 @@ mod tests {
             ("http://127.0.0.1:50051", "http://127.0.0.1:50051"),
             ("http://learner:50051/", "http://learner:50051"),
             ("http://[::1]:1", "http://[::1]:1"),
+            ("https://learner:50051/", "https://learner:50051"),
+            ("https://[::1]:1", "https://[::1]:1"),
             ("unix:/run/a.sock", "unix:/run/a.sock"),
             ("unix:///run/a.sock", "unix:/run/a.sock"),
         ] {
@@ -121,9 +122,17 @@ mod tests {
 
     #[test]
     fn other_texts_are_no_addresses() {
-        for text in
-            ["", "learner:50051", "http://learner", "http://:1", "unix:a.sock", "http://a b:1", "http://a:99999"]
-        {
+        for text in [
+            "",
+            "learner:50051",
+            "https://learner",
+            "https://:1",
+            "http://learner",
+            "http://:1",
+            "unix:a.sock",
+            "http://a b:1",
+            "http://a:99999",
+        ] {
             assert!(text.parse::<Address>().is_err(), "{text}");
         }
     }

@@ -211,7 +211,7 @@ pub(crate) async fn join_once(
     settings: &WorkerSettings,
     identity: &WorkerIdentity,
 ) -> Result<LearnerConnection, LearnerSessionError> {
-    let channel = settings.learner.endpoint().connect().await?;
+    let channel = settings.learner.connect().await?;
     let auth = ClientAuth::new(settings.token.as_ref()).of_worker(&identity.worker_id, &identity.key);
     let mut workers = WorkersClient::with_interceptor(channel.clone(), auth.clone())
         .max_decoding_message_size(MESSAGE_BYTES_MAX)

@@ -15,9 +15,19 @@ use crate::{WorkerConfig, WorkerError, WorkerSettings};
 /// Flags that actors and evaluators share.
 #[derive(Debug, Clone, Default, clap::Args)]
 pub struct WorkerArgs {
-    /// Where the learner listens: http://host:port; or unix:/path, where a tunnel or proxy to it listens.
+    /// Where the learner listens: https://host:port, http://host:port; or unix:/path, where a tunnel or proxy to it listens.
     #[arg(long, value_name = "ADDRESS")]
     pub learner: Option<String>,
+    /// File with the certificate of the authority that vouches for the learner, with https://; by default those that this
+    /// machine trusts.
+    #[arg(long, value_name = "FILE")]
+    pub authority: Option<PathBuf>,
+    /// File with the certificate to show to a learner that asks for one.
+    #[arg(long, value_name = "FILE")]
+    pub certificate: Option<PathBuf>,
+    /// File with its key.
+    #[arg(long, value_name = "FILE")]
+    pub key: Option<PathBuf>,
     /// File that holds the learner's token.
     #[arg(long, value_name = "FILE")]
     pub token_file: Option<PathBuf>,
@@ -41,6 +51,9 @@ impl WorkerArgs {
         let text = |path: &PathBuf| path.display().to_string();
         let short_forms = [
             ("learner", self.learner.clone()),
+            ("authority", self.authority.as_ref().map(text)),
+            ("certificate", self.certificate.as_ref().map(text)),
+            ("key", self.key.as_ref().map(text)),
             ("token_file", self.token_file.as_ref().map(text)),
             ("threads", self.threads.map(|threads| threads.to_string())),
             ("games_per_thread", self.games_per_thread.map(|games| games.to_string())),

@@ -5,8 +5,11 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use runtime::auth::Token;
+use runtime::exit::one_line;
 use runtime::limits::{Address, AddressError};
 use runtime::logging::LogSettings;
+use runtime::tls::TlsSetting;
+use runtime::tls::client::{ClientTlsFiles, Target};
 use serde::{Deserialize, Serialize};
 use shared::setting::{SettingError, check_range, check_that};
 
@@ -14,8 +17,14 @@ use shared::setting::{SettingError, check_range, check_that};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct WorkerConfig {
-    /// Address of the learner: `http://host:port` or `unix:/path`.
+    /// Address of the learner: `https://host:port`, `http://host:port` or `unix:/path`.
     pub learner: String,
+    /// File with the certificate of the authority that vouches for the learner, by TLS; empty: those that this machine trusts.
+    pub authority: PathBuf,
+    /// File with the certificate to show to a learner that asks for one; empty: none.
+    pub certificate: PathBuf,
+    /// File with its key.
+    pub key: PathBuf,
     /// File that holds the learner's token; empty: none.
     pub token_file: PathBuf,
     /// Search threads, 0..=1024; 0: one for each core.
@@ -47,6 +56,9 @@ impl Default for WorkerConfig {
     fn default() -> Self {
         Self {
             learner: "http://127.0.0.1:50051".into(),
+            authority: PathBuf::new(),
+            certificate: PathBuf::new(),
+            key: PathBuf::new(),
             token_file: PathBuf::new(),
             threads: 0,
             games_per_thread: 32,
@@ -64,7 +76,7 @@ impl Default for WorkerConfig {
 /// Checked settings.
 #[derive(Debug, Clone)]
 pub struct WorkerSettings {
-    pub(crate) learner: Address,
+    pub(crate) learner: Target,
     pub(crate) token: Option<Token>,
     pub(crate) threads: usize,
     pub(crate) games_per_thread: usize,
@@ -93,7 +105,7 @@ impl WorkerConfig {
         let waits = Duration::from_millis(1)..=Duration::from_secs(600);
         check_duration("reconnect_wait_max", self.reconnect_wait_max, waits)?;
         check_duration("progress_interval", self.progress_interval, TIMEOUTS)?;
-        let learner = self.learner.parse().map_err(|error: AddressError| SettingError::new("learner", error))?;
+        let learner = self.target()?;
         let threads = if self.threads == 0 { cores } else { self.threads };
         Ok(WorkerSettings {
             learner,
@@ -106,6 +118,29 @@ impl WorkerConfig {
             reconnect_wait_max: self.reconnect_wait_max,
             drain_timeout: self.drain_timeout,
             progress_interval: self.progress_interval,
+        })
+    }
+}
+
+impl WorkerConfig {
+    /// Reads the files that the learner's address needs.
+    fn target(&self) -> Result<Target, SettingError> {
+        let address: Result<Address, AddressError> = self.learner.parse();
+        let address = address.map_err(|error| SettingError::new("learner", error))?;
+        let file = |path: &PathBuf| (!path.as_os_str().is_empty()).then(|| path.clone());
+        let files = ClientTlsFiles {
+            authority: file(&self.authority),
+            certificate: file(&self.certificate),
+            key: file(&self.key),
+        };
+        Target::new(address, &files).map_err(|error| {
+            let key = match error.setting() {
+                TlsSetting::Address => "learner",
+                TlsSetting::Authority => "authority",
+                TlsSetting::Certificate => "certificate",
+                TlsSetting::Key => "key",
+            };
+            SettingError::new(key, one_line(&error))
         })
     }
 }

@@ -219,7 +219,7 @@ async fn the_load_generator_counts_leaves_and_bytes() {
     let disk = Disk::new(State::default());
     let learner = FakeLearner::start(&disk);
     let load = load_generator::LoadSettings { batch_leaves: 64, warm_up_batches: 3, batches: 10, plies: 4, seed: 1 };
-    let report = load_generator::run(&learner.config().learner, load).await;
+    let report = load_generator::run(&load_generator::target(learner.address, None), load).await;
     assert_eq!(report.leaf_count, 640);
     assert!(report.bytes_per_leaf > 4.0 && report.bytes_per_leaf < 60.0, "{report:?}");
     assert!((1.0..=9.0).contains(&report.moves_per_leaf), "{report:?}");

@@ -7,9 +7,10 @@ use std::time::{Duration, SystemTime};
 use anyhow::Context;
 use proto::status_client::StatusClient;
 use runtime::auth::{ClientAuth, Token};
-use runtime::exit::{self, UsageError};
+use runtime::exit::{self, UsageError, one_line};
 use runtime::limits::Address;
-use tonic::transport::Channel;
+use runtime::tls::TlsSetting;
+use runtime::tls::client::{ClientTlsFiles, Target};
 use tonic_health::pb::HealthCheckRequest;
 use tonic_health::pb::health_check_response::ServingStatus;
 use tonic_health::pb::health_client::HealthClient;
@@ -24,12 +25,40 @@ const REDRAW: &str = "\x1b[H\x1b[2J\x1b[3J";
 /// Which learner to ask.
 #[derive(Debug, Clone, clap::Args)]
 pub struct InquireTarget {
-    /// Address of the learner.
+    /// Address of the learner: https://host:port, http://host:port or unix:/path.
     #[arg(long, default_value = "http://127.0.0.1:50051", value_name = "ADDRESS")]
     pub learner: Address,
     /// File with the learner's token.
     #[arg(long, value_name = "FILE")]
     pub token_file: Option<PathBuf>,
+    /// File with the certificate of the authority that vouches for the learner, with https://; by default those that this
+    /// machine trusts.
+    #[arg(long, value_name = "FILE")]
+    pub authority: Option<PathBuf>,
+    /// File with the certificate to show to the learner, if it asks for one.
+    #[arg(long, value_name = "FILE")]
+    pub certificate: Option<PathBuf>,
+    /// File with its key.
+    #[arg(long, value_name = "FILE")]
+    pub key: Option<PathBuf>,
+}
+
+impl InquireTarget {
+    /// Reads the files that the address needs.
+    fn target(&self) -> Result<Target, UsageError> {
+        let Self { learner, authority, certificate, key, .. } = self.clone();
+        let target = Target::new(learner, &ClientTlsFiles { authority, certificate, key });
+        let target = target.map_err(|error| {
+            let flag = match error.setting() {
+                TlsSetting::Address => "--learner",
+                TlsSetting::Authority => "--authority",
+                TlsSetting::Certificate => "--certificate",
+                TlsSetting::Key => "--key",
+            };
+            UsageError(format!("{flag}: {}", one_line(&error)))
+        });
+        Ok(target?.with(|endpoint| endpoint.timeout(DEADLINE)))
+    }
 }
 
 /// What to print of a run.
@@ -51,8 +80,9 @@ pub struct StatusArgs {
 /// # Errors
 /// If it is not there, does not serve, or does not answer in time.
 pub fn health(target: &InquireTarget) -> anyhow::Result<()> {
-    block_on(target, async {
-        let mut client = HealthClient::new(connect(target).await?);
+    let target = target.target()?;
+    block_on(&target, async {
+        let mut client = HealthClient::new(target.connect().await?);
         let reply = client.check(HealthCheckRequest { service: String::new() }).await?;
         let is_serving = reply.into_inner().status() == ServingStatus::Serving;
         anyhow::ensure!(is_serving, "it is there but does not serve");
@@ -67,7 +97,8 @@ pub fn health(target: &InquireTarget) -> anyhow::Result<()> {
 pub fn status(args: &StatusArgs) -> anyhow::Result<()> {
     let token = args.target.token_file.as_deref().map(Token::from_file).transpose().map_err(anyhow::Error::from);
     let token = token.map_err(|error| UsageError(format!("--token-file: {error:#}")))?;
-    let ask = || ask(&args.target, token.as_ref());
+    let target = args.target.target()?;
+    let ask = || ask(&target, token.as_ref());
     let Some(seconds) = args.watch else {
         return exit::print(&shown(args, &ask()?)?).context("write to stdout");
     };
@@ -110,9 +141,9 @@ fn shown(args: &StatusArgs, reply: &proto::GetStatusReply) -> anyhow::Result<Str
     Ok(text + "\n")
 }
 
-fn ask(target: &InquireTarget, token: Option<&Token>) -> anyhow::Result<proto::GetStatusReply> {
+fn ask(target: &Target, token: Option<&Token>) -> anyhow::Result<proto::GetStatusReply> {
     block_on(target, async {
-        let mut client = StatusClient::with_interceptor(connect(target).await?, ClientAuth::new(token));
+        let mut client = StatusClient::with_interceptor(target.connect().await?, ClientAuth::new(token));
         match client.get_status(proto::GetStatusRequest {}).await {
             Ok(reply) => Ok(reply.into_inner()),
             Err(status) => Err(anyhow::anyhow!("{}", status.message())),
@@ -120,12 +151,8 @@ fn ask(target: &InquireTarget, token: Option<&Token>) -> anyhow::Result<proto::G
     })
 }
 
-async fn connect(target: &InquireTarget) -> anyhow::Result<Channel> {
-    Ok(target.learner.endpoint().timeout(DEADLINE).connect().await?)
-}
-
-fn block_on<T>(target: &InquireTarget, work: impl Future<Output = anyhow::Result<T>>) -> anyhow::Result<T> {
+fn block_on<T>(target: &Target, work: impl Future<Output = anyhow::Result<T>>) -> anyhow::Result<T> {
     let tokio = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let answered = tokio.block_on(async { tokio::time::timeout(DEADLINE, work).await });
-    answered.context("no answer in time").flatten().with_context(|| format!("learner {}", target.learner))
+    answered.context("no answer in time").flatten().with_context(|| format!("learner {target}"))
 }

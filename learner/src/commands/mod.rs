@@ -2,10 +2,12 @@
 //!
 //! `health` and `status` ask a running learner; `page` shows a run in a browser; `data-info` and `export` look at games and
 //! need neither a network nor a running learner; `pretrain` and `train` learn without self-play; `evaluate` measures a
-//! network on human games; `restore` puts a backup back; `check` and `quarantine` look after the run directory. `bench`
+//! network on human games; `restore` puts a backup back; `check` and `quarantine` look after the run directory;
+//! `certificate` makes certificates. `bench`
 //! measures a device, and `plan` computes what it makes of a run.
 
 mod bench;
+mod certificate;
 mod check;
 mod data_info;
 mod dropped_games;
@@ -26,6 +28,7 @@ mod supervised_args;
 mod train;
 
 pub use bench::{BenchArgs, bench_command};
+pub use certificate::{CertificateArgs, certificate};
 pub use check::{CheckArgs, check};
 pub use data_info::{DataInfoArgs, data_info};
 pub use evaluate::{EvaluateArgs, evaluate};

@@ -4,12 +4,14 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use anyhow::Context;
-use learner::page::{Page, PageLimits, PositionEvaluator, serve};
+use learner::http::HttpPort;
+use learner::page::{Page, PositionEvaluator, serve};
 use learner::store::DATABASE_FILE;
 use runtime::auth::Token;
-use runtime::exit::UsageError;
+use runtime::exit::{UsageError, one_line};
 use runtime::logging::{self, LogSettings};
 use runtime::shutdown;
+use runtime::tls::server::{ServerTls, ServerTlsFiles};
 use tokio::net::TcpListener;
 use tracing::{info, warn};
 
@@ -28,15 +30,43 @@ pub struct PageArgs {
     /// File with the token that visitors must show; needed beyond this machine.
     #[arg(long, value_name = "FILE")]
     token_file: Option<PathBuf>,
-    /// Listen beyond this machine without a token.
+    /// File with the certificate that is shown to browsers, for a page by TLS.
+    #[arg(long, value_name = "FILE", requires = "key")]
+    certificate: Option<PathBuf>,
+    /// File with its key.
+    #[arg(long, value_name = "FILE", requires = "certificate")]
+    key: Option<PathBuf>,
+    /// Listen beyond this machine without a token, or with one that crosses the network in the clear.
     #[arg(long)]
     insecure: bool,
+}
+
+impl PageArgs {
+    /// Reads the certificate, and checks that nobody reaches the page, or sees its token, who is not meant to.
+    fn tls(&self) -> Result<Option<ServerTls>, UsageError> {
+        let files = self.certificate.clone().zip(self.key.clone());
+        let files = files.map(|(certificate, key)| ServerTlsFiles { certificate, key, client_authority: None });
+        let tls = files.map(|files| ServerTls::read(&files)).transpose();
+        let tls = tls.map_err(|error| UsageError(format!("--certificate, --key: {}", one_line(&error))))?;
+        if self.insecure || self.listen.ip().is_loopback() {
+            return Ok(tls);
+        }
+        let refused = |advice| Err(UsageError(format!("--listen {} is open to other machines{advice}", self.listen)));
+        match (&self.token_file, &tls) {
+            (None, _) => refused(": give --token-file, or --insecure"),
+            (Some(_), None) => refused(
+                ", and the token would cross the network in the clear: give --certificate and --key \
+                 (`learner certificate` makes both), or --insecure",
+            ),
+            (Some(_), Some(_)) => Ok(tls),
+        }
+    }
 }
 
 /// Serves the page until a signal.
 ///
 /// # Errors
-/// If there is no run, the address cannot be had, or it is open to other machines and there is no token.
+/// If there is no run, the address cannot be had, or it is open to other machines and there is no token, or no TLS.
 pub fn page(args: &PageArgs) -> anyhow::Result<()> {
     if !args.run_dir.join(DATABASE_FILE).is_file() {
         return Err(
@@ -45,10 +75,7 @@ pub fn page(args: &PageArgs) -> anyhow::Result<()> {
     }
     let token = args.token_file.as_deref().map(Token::from_file).transpose().map_err(anyhow::Error::from);
     let token = token.map_err(|error| UsageError(format!("--token-file: {error:#}")))?;
-    if !args.listen.ip().is_loopback() && token.is_none() && !args.insecure {
-        let what = format!("--listen {} is open to other machines: give --token-file, or --insecure", args.listen);
-        return Err(UsageError(what).into());
-    }
+    let tls = args.tls()?;
     logging::init(&LogSettings::default())?;
     let context = || args.run_dir.display().to_string();
     let page = Page::new(&args.run_dir, token.as_ref()).with_context(context)?;
@@ -69,8 +96,9 @@ pub fn page(args: &PageArgs) -> anyhow::Result<()> {
         let stop = shutdown::on_signals().context("listen for signals")?;
         let listener =
             TcpListener::bind(args.listen).await.with_context(|| format!("--listen: open {}", args.listen))?;
-        info!(page = format!("http://{}/", listener.local_addr()?), run_dir = %args.run_dir.display(), "web page");
-        serve(page, listener, PageLimits { connection_count_max: CONNECTION_COUNT_MAX }, stop).await;
+        let port = HttpPort { listener, tls, connection_count_max: CONNECTION_COUNT_MAX };
+        info!(page = port.url(), run_dir = %args.run_dir.display(), "web page");
+        serve(page, port, stop).await;
         anyhow::Ok(())
     })?;
     tokio.shutdown_background();

@@ -194,6 +194,19 @@ mod tests {
             }),
             ("server.lease", |config| config.server.lease = Duration::MAX),
             ("metrics.listen", |config| config.metrics.listen = Some(([0, 0, 0, 0], 9464).into())),
+            ("server.listen", |config| config.server.listen = ([0, 0, 0, 0], 1).into()),
+            ("server.listen", |config| {
+                config.server.listen = ([0, 0, 0, 0], 1).into();
+                config.server.token_file = Some("token".into());
+            }),
+            ("page.listen", |config| {
+                config.page.listen = Some(([0, 0, 0, 0], 80).into());
+                config.server.token_file = Some("token".into());
+            }),
+            ("server.key", |config| config.server.certificate = Some("server.pem".into())),
+            ("server.certificate", |config| config.server.key = Some("server.key".into())),
+            ("server.client_authority", |config| config.server.client_authority = Some("authority.pem".into())),
+            ("server.connections_per_address_max", |config| config.server.connections_per_address_max = 0),
             ("run.hourly_price", |config| config.run.hourly_price = -0.1),
             ("alarms.no_games_max", |config| config.alarms.no_games_max = Duration::MAX),
             ("backup.url", |config| config.backup.url = "gs://bucket".to_owned()),
@@ -208,6 +221,28 @@ mod tests {
             change(&mut config);
             assert_eq!(LearnerSettings::try_from(config).expect_err(key).key, key);
         }
+    }
+
+    #[test]
+    fn tokens_leave_this_machine_encrypted_or_because_that_is_wanted() {
+        let check = |change: fn(&mut LearnerConfig)| {
+            let mut config = LearnerConfig::default();
+            let everywhere = ([0, 0, 0, 0], 1).into();
+            config.server.token_file = Some("token".into());
+            (config.server.listen, config.page.listen, config.metrics.listen) =
+                (everywhere, Some(everywhere), Some(everywhere));
+            change(&mut config);
+            LearnerSettings::try_from(config).map(|_| ()).map_err(|error| error.to_string())
+        };
+        let refused = check(|_| ()).expect_err("in the clear");
+        let advice =
+            "set server.certificate and server.key (`learner certificate` makes both), or server.insecure = true";
+        assert!(refused.starts_with("server.listen: 0.0.0.0:1 ") && refused.ends_with(advice), "{refused}");
+        assert_eq!(check(|config| config.server.insecure = true), Ok(()));
+        let encrypted = |config: &mut LearnerConfig| {
+            (config.server.certificate, config.server.key) = (Some("server.pem".into()), Some("server.key".into()));
+        };
+        assert_eq!(check(encrypted), Ok(()));
     }
 
     #[test]

@@ -6,6 +6,8 @@ use std::time::Duration;
 
 use net::DeviceChoice;
 use runtime::auth::Role;
+use runtime::tls::TlsSetting;
+use runtime::tls::server::ServerTlsFiles;
 use serde::{Deserialize, Serialize};
 use shared::setting::{SettingError, check_range, check_that};
 
@@ -67,7 +69,13 @@ pub struct ServerConfig {
     pub evaluator_token_file: Option<PathBuf>,
     /// File with a token that lets people and monitors ask for the status, and nothing else; none: no such token.
     pub reader_token_file: Option<PathBuf>,
-    /// Listen beyond this machine without a token.
+    /// File with the certificate that the learner shows, and those between it and its authority; none: no TLS.
+    pub certificate: Option<PathBuf>,
+    /// File with its key.
+    pub key: Option<PathBuf>,
+    /// File with the certificate of the authority that vouches for workers; none: workers need no certificate.
+    pub client_authority: Option<PathBuf>,
+    /// Listen beyond this machine without a token, or with tokens that cross the network in the clear.
     pub insecure: bool,
     /// How long a worker keeps a game without a word, 1 s to 1 day.
     #[serde(with = "humantime_serde")]
@@ -78,8 +86,10 @@ pub struct ServerConfig {
     pub batches_in_flight_max: u32,
     /// Leaves of one batch of a worker, 1..=65,536, and no more than are evaluated together.
     pub worker_batch_leaves_max: u32,
-    /// Connections at once, 1..=65,536; more wait. One that makes no call with the token within 30 s is closed.
+    /// Connections at once, 1..=65,536. One that makes no call with the token makes room for others, and is closed after 30 s.
     pub connections_max: u32,
+    /// Connections at once from one address, 1..=65,536, this machine's own aside.
+    pub connections_per_address_max: u32,
     /// Games that a worker gets before it has played any, 1..=65,536; twice as many each time it has played as many plies.
     pub worker_games_first: u32,
     /// How long a stop waits for what is under way, up to 1 h.
@@ -99,6 +109,24 @@ impl ServerConfig {
         files.into_iter().filter_map(|(key, role, file)| Some((key, role, file.as_deref()?)))
     }
 
+    /// Returns the files of TLS; `None` without it.
+    #[must_use]
+    pub fn tls_files(&self) -> Option<ServerTlsFiles> {
+        let (certificate, key) = (self.certificate.clone()?, self.key.clone()?);
+        Some(ServerTlsFiles { certificate, key, client_authority: self.client_authority.clone() })
+    }
+
+    /// Returns the key of one of these files.
+    #[must_use]
+    pub const fn tls_key(setting: TlsSetting) -> &'static str {
+        match setting {
+            TlsSetting::Address => "server.listen",
+            TlsSetting::Authority => "server.client_authority",
+            TlsSetting::Certificate => "server.certificate",
+            TlsSetting::Key => "server.key",
+        }
+    }
+
     pub(super) fn check(&self) -> Result<(), SettingError> {
         check_that("lease", self.lease >= Duration::from_secs(1), || "is below 1s")?;
         check_that("lease", self.lease <= LEASE_MAX, || "is above 1day")?;
@@ -107,21 +135,55 @@ impl ServerConfig {
         check_range("batches_in_flight_max", self.batches_in_flight_max, 1..=4096)?;
         check_range("worker_batch_leaves_max", self.worker_batch_leaves_max, 1..=65_536)?;
         check_range("connections_max", self.connections_max, 1..=65_536)?;
+        check_range("connections_per_address_max", self.connections_per_address_max, 1..=65_536)?;
         check_range("worker_games_first", self.worker_games_first, 1..=65_536)?;
-        let is_private = self.listen.ip().is_loopback();
-        check_that("listen", is_private || self.token_files().next().is_some() || self.insecure, || {
-            format!("{} is open to other machines: set server.token_file, or server.insecure = true", self.listen)
-        })
+        self.check_tls()?;
+        self.check_reach("listen", self.listen, self.token_files().next().is_some(), "server.token_file")
     }
 
     /// Checks that nobody else reaches an address at which one only looks, if there is one, without a token that opens it,
-    /// unless that is wanted.
+    /// or sees that token, unless that is wanted.
     pub(super) fn check_reader_reach(&self, key: &'static str, listen: Option<SocketAddr>) -> Result<(), SettingError> {
         let Some(address) = listen else { return Ok(()) };
         let has_token = self.reader_token_file.is_some() || self.token_file.is_some();
-        check_that(key, address.ip().is_loopback() || has_token || self.insecure, || {
+        self.check_reach(key, address, has_token, "server.reader_token_file or server.token_file")
+    }
+
+    fn check_tls(&self) -> Result<(), SettingError> {
+        check_that(
+            "key",
+            self.certificate.is_none() || self.key.is_some(),
+            || "is missing: server.certificate needs it",
+        )?;
+        check_that(
+            "certificate",
+            self.key.is_none() || self.certificate.is_some(),
+            || "is missing: server.key is the key of it",
+        )?;
+        check_that(
+            "client_authority",
+            self.client_authority.is_none() || self.certificate.is_some(),
+            || "needs TLS: set server.certificate and server.key",
+        )
+    }
+
+    fn check_reach(
+        &self,
+        key: &'static str,
+        address: SocketAddr,
+        has_token: bool,
+        tokens: &str,
+    ) -> Result<(), SettingError> {
+        if self.insecure || address.ip().is_loopback() {
+            return Ok(());
+        }
+        check_that(key, has_token, || {
+            format!("{address} is open to other machines: set {tokens}, or server.insecure = true")
+        })?;
+        check_that(key, self.certificate.is_some(), || {
             format!(
-                "{address} is open to other machines: set server.reader_token_file or server.token_file, or server.insecure = true"
+                "{address} is open to other machines, and the token would cross the network in the clear: set \
+                 server.certificate and server.key (`learner certificate` makes both), or server.insecure = true"
             )
         })
     }

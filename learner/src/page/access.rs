@@ -5,7 +5,9 @@ use std::fmt::Write;
 use std::net::IpAddr;
 
 use axum::http::{HeaderMap, header};
-use runtime::auth::{ServerAuth, Token, is_same};
+use runtime::auth::{Token, is_same};
+use runtime::connections::ConnectionInfo;
+use runtime::refusals::Refusals;
 use sha2::{Digest, Sha256};
 
 /// How long a browser keeps the cookie, in seconds: 90 days.
@@ -14,8 +16,9 @@ const COOKIE_SECONDS: u32 = 90 * 24 * 60 * 60;
 /// What a visitor must show.
 pub(super) struct Access {
     expected: Option<Expected>,
-    refusals: ServerAuth,
+    refusals: Refusals,
     is_any_host_allowed: bool,
+    is_cookie_secure: bool,
 }
 
 struct Expected {
@@ -56,39 +59,49 @@ impl Access {
             cookie_name: format!("alveare-{}", &derive("name", token)[..8]),
             cookie_value: derive("value", token),
         });
-        Self { expected, refusals: ServerAuth::new(token), is_any_host_allowed: false }
+        Self { expected, refusals: Refusals::default(), is_any_host_allowed: false, is_cookie_secure: false }
     }
 
     pub(super) const fn allow_any_host(&mut self) {
         self.is_any_host_allowed = true;
     }
 
+    pub(super) const fn keep_cookie_secure(&mut self) {
+        self.is_cookie_secure = true;
+    }
+
     /// Checks what a request shows, and counts who shows something wrong.
-    pub(super) fn check(&self, headers: &HeaderMap, address: Option<IpAddr>) -> Result<(), Refusal> {
-        let Some(expected) = &self.expected else { return self.check_host(headers) };
+    pub(super) async fn check(&self, headers: &HeaderMap, visitor: Option<&ConnectionInfo>) -> Result<(), Refusal> {
+        let Some(expected) = &self.expected else {
+            return self.check_host(headers).inspect(|()| {
+                visitor.inspect(|visitor| visitor.note_call());
+            });
+        };
         let bearer = headers.get(header::AUTHORIZATION).map(|shown| shown.as_bytes());
         let shown = bearer.map(|shown| (shown, expected.bearer.as_bytes()));
         let cookie = || cookie_of(headers, &expected.cookie_name);
         let shown = shown.or_else(|| Some((cookie()?.as_bytes(), expected.cookie_value.as_bytes())));
-        match shown {
-            Some((shown, wanted)) if is_same(shown, wanted) => Ok(()),
-            Some(_) => {
-                self.refusals.note_refusal(address, "wrong token");
-                Err(Refusal::WrongToken)
-            }
-            None => Err(Refusal::NoToken),
-        }
+        let (shown, wanted) = shown.ok_or(Refusal::NoToken)?;
+        self.judge(shown, wanted, visitor).await
+    }
+
+    /// Compares what is shown with what is wanted, later and later for a visitor who keeps showing something else.
+    async fn judge(&self, shown: &[u8], wanted: &[u8], visitor: Option<&ConnectionInfo>) -> Result<(), Refusal> {
+        let judge = || is_same(shown, wanted).then_some(()).ok_or("wrong token");
+        self.refusals.admit(visitor, judge).await.map_err(|_| Refusal::WrongToken)
     }
 
     /// Returns the cookie for whoever knows the token.
-    pub(super) fn log_in(&self, shown: &str, address: Option<IpAddr>) -> Result<Option<String>, Refusal> {
+    pub(super) async fn log_in(
+        &self,
+        shown: &str,
+        visitor: Option<&ConnectionInfo>,
+    ) -> Result<Option<String>, Refusal> {
         let Some(expected) = &self.expected else { return Ok(None) };
-        if !is_same(shown.trim().as_bytes(), expected.token.as_bytes()) {
-            self.refusals.note_refusal(address, "wrong token");
-            return Err(Refusal::WrongToken);
-        }
+        self.judge(shown.trim().as_bytes(), expected.token.as_bytes(), visitor).await?;
         let Expected { cookie_name, cookie_value, .. } = expected;
-        let rules = format!("Path=/; HttpOnly; SameSite=Strict; Max-Age={COOKIE_SECONDS}");
+        let secure = if self.is_cookie_secure { "; Secure" } else { "" };
+        let rules = format!("Path=/; HttpOnly; SameSite=Strict{secure}; Max-Age={COOKIE_SECONDS}");
         Ok(Some(format!("{cookie_name}={cookie_value}; {rules}")))
     }
 
@@ -129,32 +142,36 @@ mod tests {
         HeaderMap::from_iter([(name, value.parse().expect("a header"))])
     }
 
-    #[test]
-    fn the_token_or_the_cookie_made_from_it_opens_the_page() {
+    #[tokio::test]
+    async fn the_token_or_the_cookie_made_from_it_opens_the_page() {
         let token = Token::new("secret").expect("a token");
         let access = Access::new(Some(&token));
-        let check = |headers: &HeaderMap| access.check(headers, None);
-        assert_eq!(check(&HeaderMap::new()), Err(Refusal::NoToken));
-        assert_eq!(check(&headers(header::AUTHORIZATION, "Bearer secret")), Ok(()));
-        assert_eq!(check(&headers(header::AUTHORIZATION, "Bearer secreT")), Err(Refusal::WrongToken));
-        let cookie = access.log_in(" secret\n", None).expect("the token").expect("a cookie");
+        let check = async |headers: &HeaderMap| access.check(headers, None).await;
+        assert_eq!(check(&HeaderMap::new()).await, Err(Refusal::NoToken));
+        assert_eq!(check(&headers(header::AUTHORIZATION, "Bearer secret")).await, Ok(()));
+        assert_eq!(check(&headers(header::AUTHORIZATION, "Bearer secreT")).await, Err(Refusal::WrongToken));
+        let cookie = access.log_in(" secret\n", None).await.expect("the token").expect("a cookie");
         assert!(cookie.contains("HttpOnly; SameSite=Strict") && !cookie.contains("secret"), "{cookie}");
         let pair = cookie.split(';').next().expect("name and value");
-        assert_eq!(check(&headers(header::COOKIE, &format!("other=1; {pair}"))), Ok(()));
-        assert_eq!(check(&headers(header::COOKIE, &format!("{pair}0"))), Err(Refusal::WrongToken));
-        assert_eq!(access.log_in("wrong", None), Err(Refusal::WrongToken));
-        assert_eq!(access.refusals.refused_count(), 3);
+        assert_eq!(check(&headers(header::COOKIE, &format!("other=1; {pair}"))).await, Ok(()));
+        assert_eq!(check(&headers(header::COOKIE, &format!("{pair}0"))).await, Err(Refusal::WrongToken));
+        assert_eq!(access.log_in("wrong", None).await, Err(Refusal::WrongToken));
+        assert_eq!(access.refusals.count(), 3);
+        let mut by_tls = Access::new(Some(&token));
+        by_tls.keep_cookie_secure();
+        let cookie = by_tls.log_in("secret", None).await.expect("the token").expect("a cookie");
+        assert!(cookie.contains("; SameSite=Strict; Secure; "), "{cookie}");
     }
 
-    #[test]
-    fn without_a_token_only_names_of_this_machine_are_answered_to() {
+    #[tokio::test]
+    async fn without_a_token_only_names_of_this_machine_are_answered_to() {
         let mut access = Access::new(None);
         for own in ["localhost:8080", "127.0.0.1:8080", "[::1]:8080", "192.168.1.7"] {
-            assert_eq!(access.check(&headers(header::HOST, own), None), Ok(()), "{own}");
+            assert_eq!(access.check(&headers(header::HOST, own), None).await, Ok(()), "{own}");
         }
         let foreign = headers(header::HOST, "evil.example:8080");
-        assert_eq!(access.check(&foreign, None), Err(Refusal::ForeignHost));
+        assert_eq!(access.check(&foreign, None).await, Err(Refusal::ForeignHost));
         access.allow_any_host();
-        assert_eq!(access.check(&foreign, None), Ok(()));
+        assert_eq!(access.check(&foreign, None).await, Ok(()));
     }
 }

@@ -33,7 +33,7 @@ use crate::store::{Reader, StoreError};
 
 pub use evaluator::{EvaluatorError, PositionEvaluator};
 pub use routes::router;
-pub use server::{PageLimits, serve};
+pub use server::serve;
 
 use access::Access;
 use elo::GateScores;
@@ -103,6 +103,13 @@ impl Page {
     #[must_use]
     pub const fn game(&self) -> &GameSpec {
         &self.game
+    }
+
+    /// Tells browsers to send the cookie by TLS alone.
+    #[must_use]
+    pub(crate) fn behind_tls(mut self) -> Self {
+        self.access.keep_cookie_secure();
+        self
     }
 
     /// Lets anyone in who can reach the address, by whatever name they call it.

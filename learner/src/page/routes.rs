@@ -1,7 +1,6 @@
 //! Which address shows what, and what every answer has in common: who may see it, how long it may take, and what a
 //! browser may do with it.
 
-use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -12,6 +11,7 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode, Uri, header};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
+use runtime::connections::ConnectionInfo;
 use shared::ids::GameId;
 
 use super::Page;
@@ -34,10 +34,6 @@ const ANSWER_TIME_MAX: Duration = Duration::from_secs(30);
 /// Scripts and styles from this address alone, nothing inline, nothing from elsewhere, no frame around it.
 const CONTENT_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; \
      connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
-
-/// Where a request comes from: an extension that the server adds.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Visitor(pub IpAddr);
 
 type Shared = State<Arc<Page>>;
 
@@ -105,18 +101,18 @@ async fn one_position(State(page): Shared, uri: Uri) -> Answer<PositionAnswer> {
 
 /// Takes the token from the form.
 async fn log_in(State(page): Shared, request: Request) -> Response {
-    let address = visitor_of(&request);
+    let visitor = visitor_of(&request);
     let Ok(form) = to_bytes(request.into_body(), FORM_BYTES_MAX).await else {
         return StatusCode::PAYLOAD_TOO_LARGE.into_response();
     };
     let shown = form_urlencoded::parse(&form).find(|(key, _)| key == "token");
-    welcome(&page, &shown.map(|(_, token)| token.into_owned()).unwrap_or_default(), address)
+    welcome(&page, &shown.map(|(_, token)| token.into_owned()).unwrap_or_default(), visitor.as_ref()).await
 }
 
 /// Sets the cookie if the token is right. The browser goes on to the page by a refresh and not by a redirect: the cookie
 /// is for requests that come from this page alone, which a redirect after a link from elsewhere is not.
-fn welcome(page: &Page, token: &str, address: Option<IpAddr>) -> Response {
-    match page.access.log_in(token, address) {
+async fn welcome(page: &Page, token: &str, visitor: Option<&ConnectionInfo>) -> Response {
+    match page.access.log_in(token, visitor).await {
         Ok(cookie) => {
             let body = "<!doctype html><meta http-equiv=\"refresh\" content=\"0;url=/\"><title>Alveare</title>";
             let mut response = Response::new(Body::from(body));
@@ -136,10 +132,11 @@ fn welcome(page: &Page, token: &str, address: Option<IpAddr>) -> Response {
 async fn guard(State(page): Shared, request: Request, next: Next) -> Response {
     let path = request.uri().path().to_owned();
     let is_public = path == LOGIN.path || ASSETS.iter().any(|asset| asset.is_public && asset.path == path);
-    let mut response = match page.access.check(request.headers(), visitor_of(&request)) {
+    let visitor = visitor_of(&request);
+    let mut response = match page.access.check(request.headers(), visitor.as_ref()).await {
         Err(Refusal::ForeignHost) => refused(&path, request.headers(), Refusal::ForeignHost),
         Err(refusal) if !is_public => match token_of(request.uri()).filter(|_| path == "/") {
-            Some(token) => welcome(&page, &token, visitor_of(&request)),
+            Some(token) => welcome(&page, &token, visitor.as_ref()).await,
             None => refused(&path, request.headers(), refusal),
         },
         _ => match tokio::time::timeout(ANSWER_TIME_MAX, next.run(request)).await {
@@ -171,6 +168,7 @@ fn token_of(uri: &Uri) -> Option<String> {
     pairs.find(|(key, _)| key == "token").map(|(_, token)| token.into_owned())
 }
 
-fn visitor_of(request: &Request) -> Option<IpAddr> {
-    request.extensions().get::<Visitor>().map(|Visitor(address)| *address)
+/// Returns the connection of a request, which the server adds.
+fn visitor_of(request: &Request) -> Option<ConnectionInfo> {
+    request.extensions().get::<ConnectionInfo>().cloned()
 }

@@ -22,6 +22,7 @@ pub async fn watch_alarms(observer: Arc<RunObserver>, config: AlarmConfig, stop:
         let observer = Arc::clone(&observer);
         let looked = tokio::task::spawn_blocking(move || {
             watch.look(&observer.observe(Instant::now()), observer.status.alarms(), Instant::now());
+            observer.log_refusals(Instant::now());
             watch
         });
         match looked.await {

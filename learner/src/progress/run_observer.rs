@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use prometheus::Histogram;
-use runtime::auth::ServerAuth;
+use runtime::server_auth::ServerAuth;
 
 use super::alarm_board::Alarm;
 use super::run_status::RunStatus;
@@ -106,6 +106,12 @@ impl RunObserver {
             refused_call_count: self.auth.refused_count() + self.reader_auth.refused_count(),
             disk_free_bytes: disk_free_bytes(&self.identity.dir),
         }
+    }
+
+    /// Logs calls without the token that are not logged yet.
+    pub(super) fn log_refusals(&self, now: Instant) {
+        self.auth.log_refusals(now);
+        self.reader_auth.log_refusals(now);
     }
 
     fn workers(&self, now: Instant) -> Vec<ObservedWorker> {

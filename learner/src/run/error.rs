@@ -7,6 +7,8 @@ use std::path::PathBuf;
 use net::NetError;
 use runtime::auth::TokenError;
 use runtime::exit::UsageError;
+use runtime::open_files::TooFewFiles;
+use runtime::tls::TlsError;
 use shared::setting::SettingError;
 
 use crate::backup::BackupError;
@@ -30,6 +32,17 @@ pub enum RunError {
     /// The token cannot be read.
     #[error(transparent)]
     Token(#[from] TokenError),
+    /// The certificate, its key, or the authority of the workers cannot be used.
+    #[error("{key}")]
+    Tls {
+        /// The key of the settings that is to blame.
+        key: &'static str,
+        /// What is wrong with it.
+        source: Box<TlsError>,
+    },
+    /// The system allows too few open files.
+    #[error(transparent)]
+    OpenFiles(TooFewFiles),
     /// The device to answer leaves on is not there.
     #[error("inference.device")]
     InferenceDevice(#[source] NetError),

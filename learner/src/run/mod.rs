@@ -1,6 +1,7 @@
 //! One run from start to stop: what is on disk is taken up, the threads are started, and stopped again.
 
 mod backing_up;
+mod edge;
 mod error;
 mod learning_rates;
 mod observing;
@@ -14,6 +15,7 @@ use std::time::{Duration, Instant};
 use net::{NetError, NetworkSpec};
 use runtime::auth::Token;
 use runtime::connections::ConnectionLimits;
+use runtime::tls::server::ServerTls;
 use shared::catalog::{GameSpec, GameVisitor};
 use shared::encoding::Encoding;
 use tokio::net::TcpListener;
@@ -34,9 +36,10 @@ use crate::tensorboard::TensorBoardLog;
 use crate::trainer::{TrainerHandle, TrainerParts};
 
 use backing_up::{note_stop, start_backup};
+use edge::{connection_limits, read_tls};
 pub use error::RunError;
 pub use learning_rates::learning_rate_note;
-use observing::{bind_metrics, make_observer, reader_tokens, watch};
+use observing::{bind_metrics, make_observer, reader_tokens, show_metrics, watch};
 use show_page::{bind_page, show_page};
 use take_up::{TakenUp, take_up};
 #[cfg(test)]
@@ -98,6 +101,7 @@ where
     fn visit<E: Encoding>(self, encoding: E) -> Result<(), RunError> {
         let tokens = self.settings.server.token_files().map(|(_, role, file)| Ok((Token::from_file(file)?, role)));
         let tokens = tokens.collect::<Result<Vec<_>, RunError>>()?;
+        let tls = read_tls(&self.settings.server)?;
         // Training starts only after the first games: a device that is missing is reported now.
         net::open_device(self.settings.training.device).map_err(RunError::TrainingDevice)?;
         let metrics_listener = self.tokio.block_on(bind_metrics(&self.settings.metrics))?;
@@ -111,13 +115,18 @@ where
         let tokio = self.tokio.handle();
         let pipeline = make_pipeline(&self.settings, &encoding, &taken_up, &inference, &status, &self.stop, tokio)?;
         let backup = start_backup(&self.settings, &taken_up.best, &status)?;
-        watch(tokio, &observer, self.settings.alarms, metrics_listener, &self.stop);
+        watch(tokio, &observer, self.settings.alarms, &self.stop);
+        if let Some(listener) = metrics_listener {
+            show_metrics(tokio, listener, tls.as_ref(), &observer, &self.stop);
+        }
         if let Some(listener) = page_listener {
             let _in_tokio = tokio.enter();
             let tokens = reader_tokens(&tokens);
-            show_page(&self.settings, listener, &tokens, &inference, &observer, &self.stop)?;
+            show_page(&self.settings, listener, tls.as_ref(), &tokens, &inference, &observer, &self.stop)?;
         }
-        let services = make_services(&self.settings, &taken_up, inference, observer, &self.stop);
+        // Now that the files of the run are open, it is known how many are left.
+        let edge = Edge { connections: connection_limits(&self.settings)?, tls };
+        let services = make_services(&self.settings, &taken_up, inference, observer, edge, &self.stop);
         let pipeline = std::thread::Builder::new().name("pipeline".to_owned()).spawn(move || pipeline.run());
         let pipeline = pipeline.map_err(|source| RunError::Thread { name: "pipeline", source })?;
         let stopped_at = note_stop(tokio, &self.stop);
@@ -243,11 +252,18 @@ fn starts_of(config: &SelfPlayConfig, human_games: &RunHumanGames) -> StartPlan 
     }
 }
 
+/// What stands between the services and the network.
+struct Edge {
+    connections: ConnectionLimits,
+    tls: Option<ServerTls>,
+}
+
 fn make_services<E: Encoding>(
     settings: &LearnerSettings,
     taken_up: &TakenUp<E>,
     inference: InferenceHandle,
     observer: Arc<RunObserver>,
+    edge: Edge,
     stop: &CancellationToken,
 ) -> Services<E> {
     let in_flight_max = settings.server.batches_in_flight_max as usize;
@@ -266,11 +282,9 @@ fn make_services<E: Encoding>(
         inference: InferenceService::new(inference, best, joined, in_flight_max, stop.clone()),
         observer,
         limits: ServiceLimits {
-            connections: ConnectionLimits {
-                count_max: settings.server.connections_max as usize,
-                ..ConnectionLimits::default()
-            },
+            connections: edge.connections,
             report_plies_max: RegistryLimits::default().report_plies_max,
         },
+        tls: edge.tls,
     }
 }

@@ -2,19 +2,22 @@
 
 use std::sync::Arc;
 
-use runtime::auth::{Role, ServerAuth, Token};
+use runtime::auth::{Role, Token};
+use runtime::server_auth::ServerAuth;
+use runtime::tls::server::ServerTls;
 use shared::encoding::Encoding;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 use tracing::info;
 
 use super::RunError;
+use super::edge::http_port;
 use super::take_up::TakenUp;
 use crate::config::{AlarmConfig, LearnerSettings, MetricsConfig};
 use crate::games::GameRegistry;
 use crate::inference::InferenceHandle;
 use crate::progress::{RunIdentity, RunObserver, RunStatus, watch_alarms};
-use crate::services::serve_metrics;
+use crate::services::{METRICS_CONNECTION_COUNT_MAX, metrics_router};
 
 /// Opens the port of the metrics, if there is to be one: before anything is made on disk.
 pub(super) async fn bind_metrics(config: &MetricsConfig) -> Result<Option<TcpListener>, RunError> {
@@ -59,18 +62,26 @@ pub(super) fn make_observer<E: Encoding>(
     })
 }
 
-/// Starts to look at alarms, and to serve the metrics if there is a port for them, until `stop`.
+/// Starts to look at alarms, until `stop`.
 pub(super) fn watch(
     tokio: &tokio::runtime::Handle,
     observer: &Arc<RunObserver>,
     alarms: AlarmConfig,
-    metrics_listener: Option<TcpListener>,
     stop: &CancellationToken,
 ) {
     tokio.spawn(watch_alarms(Arc::clone(observer), alarms, stop.clone()));
-    if let Some(listener) = metrics_listener {
-        tokio.spawn(serve_metrics(listener, Arc::clone(observer), stop.clone()));
-    }
+}
+
+/// Starts to serve the metrics, until `stop`.
+pub(super) fn show_metrics(
+    tokio: &tokio::runtime::Handle,
+    listener: TcpListener,
+    tls: Option<&ServerTls>,
+    observer: &Arc<RunObserver>,
+    stop: &CancellationToken,
+) {
+    let port = http_port(listener, tls, METRICS_CONNECTION_COUNT_MAX);
+    tokio.spawn(port.serve(metrics_router(Arc::clone(observer)), stop.clone()));
 }
 
 #[cfg(test)]

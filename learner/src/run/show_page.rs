@@ -3,14 +3,16 @@
 use std::sync::Arc;
 
 use runtime::auth::{Role, Token};
+use runtime::tls::server::ServerTls;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 use tracing::info;
 
 use super::RunError;
+use super::edge::http_port;
 use crate::config::{LearnerSettings, PageConfig};
 use crate::inference::InferenceHandle;
-use crate::page::{Page, PageLimits, PositionEvaluator, serve};
+use crate::page::{Page, PositionEvaluator, serve};
 use crate::progress::RunObserver;
 
 /// Opens the page's port, if there is to be a page: before anything is made on disk.
@@ -24,6 +26,7 @@ pub(super) async fn bind_page(config: &PageConfig) -> Result<Option<TcpListener>
 pub(super) fn show_page(
     settings: &LearnerSettings,
     listener: TcpListener,
+    tls: Option<&ServerTls>,
     tokens: &[(Token, Role)],
     inference: &InferenceHandle,
     observer: &Arc<RunObserver>,
@@ -35,10 +38,10 @@ pub(super) fn show_page(
         .with_observer(Arc::clone(observer))
         .with_evaluator(PositionEvaluator::of_learner(inference.clone()));
     let page = if settings.server.insecure { page.open_to_any_host() } else { page };
-    if let Ok(address) = listener.local_addr() {
-        info!(page = format!("http://{address}/"), "web page");
+    let port = http_port(listener, tls, settings.page.connections_max as usize);
+    if let Some(page) = port.url() {
+        info!(page, "web page");
     }
-    let limits = PageLimits { connection_count_max: settings.page.connections_max as usize };
-    tokio::spawn(serve(page, listener, limits, stop.clone()));
+    tokio::spawn(serve(page, port, stop.clone()));
     Ok(())
 }

@@ -8,10 +8,11 @@ use proto::status_server::StatusServer;
 use proto::workers_server::WorkersServer;
 use runtime::connections::{ConnectionLimits, incoming};
 use runtime::limits::{self, MESSAGE_BYTES_MAX};
+use runtime::tls::server::ServerTls;
+use runtime::token_guard::TokenGuard;
 use shared::encoding::Encoding;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
-use tonic::service::interceptor::InterceptedService;
 use tracing::{info, warn};
 
 use super::bounded_reports::{BoundedReports, REQUEST_BYTES_MAX};
@@ -28,6 +29,8 @@ pub struct Services<E: Encoding> {
     pub observer: Arc<RunObserver>,
     /// What they take at most.
     pub limits: ServiceLimits,
+    /// The certificate that is shown; `None`: the connections are not encrypted.
+    pub tls: Option<ServerTls>,
 }
 
 /// Bounds of what is taken from the network.
@@ -45,6 +48,9 @@ pub enum ServeError {
     /// The reflection service cannot be made.
     #[error("make the reflection service")]
     Reflection(#[source] tonic_reflection::server::Error),
+    /// The certificate cannot be used.
+    #[error("server.certificate")]
+    Tls(#[source] tonic::transport::Error),
     /// The socket failed.
     #[error("serve")]
     Serve(#[source] tonic::transport::Error),
@@ -78,12 +84,16 @@ pub async fn serve<E: Encoding>(
         .max_decoding_message_size(MESSAGE_BYTES_MAX)
         .max_encoding_message_size(MESSAGE_BYTES_MAX);
     let status = StatusServer::new(StatusService { observer: services.observer });
-    let server = limits::server()
+    let mut server = match &services.tls {
+        Some(tls) => tls.of_grpc(limits::server()).map_err(ServeError::Tls)?,
+        None => limits::server(),
+    };
+    let server = server
         .add_service(health)
-        .add_service(InterceptedService::new(reflection, auth.clone()))
-        .add_service(InterceptedService::new(workers, auth.clone()))
-        .add_service(InterceptedService::new(inference, auth.clone()))
-        .add_service(InterceptedService::new(status, auth))
+        .add_service(TokenGuard::new(reflection, auth.clone()))
+        .add_service(TokenGuard::new(workers, auth.clone()))
+        .add_service(TokenGuard::new(inference, auth.clone()))
+        .add_service(TokenGuard::new(status, auth))
         .serve_with_incoming_shutdown(incoming(listener, services.limits.connections), stop.clone().cancelled_owned());
     tokio::pin!(server);
     tokio::select! {

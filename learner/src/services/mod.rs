@@ -13,7 +13,7 @@ mod workers;
 pub use inference::InferenceService;
 pub use joined::JoinedWorkers;
 pub use listen::{ServeError, ServiceLimits, Services, serve};
-pub use metrics::serve_metrics;
+pub(crate) use metrics::{CONNECTION_COUNT_MAX as METRICS_CONNECTION_COUNT_MAX, metrics_router};
 pub use status::StatusService;
 pub use worker_calls::WorkerCalls;
 #[cfg(test)]

@@ -22,6 +22,7 @@ pub struct System {
     settings: Vec<String>,
     variables: Vec<(&'static str, String)>,
     address: String,
+    open_files_max: Option<u32>,
     process_count: u32,
 }
 
@@ -36,12 +37,17 @@ impl System {
         let dir = tempfile::tempdir().expect("a temporary directory");
         let settings = settings.iter().map(|&setting| setting.to_owned()).collect();
         let (preset, address) = (preset_named(name), "127.0.0.1:0".to_owned());
-        Self { dir, preset, settings, variables: Vec::new(), address, process_count: 0 }
+        Self { dir, preset, settings, variables: Vec::new(), address, open_files_max: None, process_count: 0 }
     }
 
     /// Gives the learner these variables of the environment.
     pub fn set_variables(&mut self, variables: Vec<(&'static str, String)>) {
         self.variables = variables;
+    }
+
+    /// Lets the learner open no more than so many files.
+    pub fn limit_open_files(&mut self, count: u32) {
+        self.open_files_max = Some(count);
     }
 
     /// Returns the run directory.
@@ -66,7 +72,11 @@ impl System {
         for setting in &self.settings {
             command.args(["--set", setting]);
         }
-        command.args(flags).envs(self.variables.iter().cloned());
+        command.args(flags);
+        if let Some(count) = self.open_files_max {
+            command = with_open_files_max(count, &command);
+        }
+        command.envs(self.variables.iter().cloned());
         command
     }
 
@@ -119,6 +129,14 @@ impl System {
     pub fn look(&self) -> Look {
         Look::open(&self.run_dir())
     }
+}
+
+/// Returns a command that starts the same program by a shell that lowers the limit, the hard one too.
+fn with_open_files_max(count: u32, command: &Command) -> Command {
+    let mut limited = Command::new("sh");
+    limited.args(["-c", &format!("ulimit -n {count} && exec \"$0\" \"$@\"")]);
+    limited.arg(command.get_program()).args(command.get_args());
+    limited
 }
 
 /// Returns the path of the shipped preset for tic-tac-toe.

@@ -1,5 +1,6 @@
 //! A learner whose network answers at once: uniform priors, value 0. It takes every ply and looks at none.
 
+use std::path::PathBuf;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -14,6 +15,7 @@ use proto::{
 };
 use runtime::connections::{ConnectionLimits, incoming};
 use runtime::limits::{self, MESSAGE_BYTES_MAX};
+use runtime::tls::server::{ServerTls, ServerTlsFiles};
 use shared::catalog::GameSpec;
 use shared::game::hive::HiveRules;
 use shared::ids::{Generation, NetworkId};
@@ -30,7 +32,8 @@ use worker::WorkerConfig;
 pub const SIMULATION_COUNT: u32 = 100;
 
 /// It asks for no token, and so notices no first call.
-const CONNECTIONS: ConnectionLimits = ConnectionLimits { count_max: 1000, first_call_within: Duration::MAX };
+const CONNECTIONS: ConnectionLimits =
+    ConnectionLimits { count_max: 1000, count_per_address_max: 1000, first_call_within: Duration::MAX };
 
 /// Serves on a port of this machine until it is dropped.
 pub struct InstantLearner {
@@ -38,11 +41,45 @@ pub struct InstantLearner {
     pub runtime: tokio::runtime::Runtime,
     /// Cancelled once as many plies were reported as wanted.
     pub enough: CancellationToken,
-    address: std::net::SocketAddr,
+    pub address: std::net::SocketAddr,
+    certificate: Option<Certificate>,
+}
+
+/// A certificate for this machine that vouches for itself.
+struct Certificate(tempfile::TempDir);
+
+impl Certificate {
+    fn make() -> Self {
+        let made = rcgen::generate_simple_self_signed(["127.0.0.1".to_owned()]).expect("a certificate");
+        let certificate = Self(tempfile::tempdir().expect("a folder"));
+        std::fs::write(certificate.path(), made.cert.pem()).expect("written");
+        std::fs::write(certificate.key_path(), made.signing_key.serialize_pem()).expect("written");
+        certificate
+    }
+
+    fn path(&self) -> PathBuf {
+        self.0.path().join("server.pem")
+    }
+
+    fn key_path(&self) -> PathBuf {
+        self.0.path().join("server.key")
+    }
+
+    fn tls(&self) -> ServerTls {
+        let files = ServerTlsFiles { certificate: self.path(), key: self.key_path(), client_authority: None };
+        ServerTls::read(&files).expect("a usable certificate")
+    }
+}
+
+/// How the connections are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Transport {
+    Clear,
+    Tls,
 }
 
 impl InstantLearner {
-    pub fn start(wanted_ply_count: u64) -> Self {
+    pub fn start(wanted_ply_count: u64, transport: Transport) -> Self {
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
         let runtime = runtime.expect("start tokio");
         let listener = runtime.block_on(tokio::net::TcpListener::bind("127.0.0.1:0")).expect("bind a port");
@@ -52,16 +89,28 @@ impl InstantLearner {
             Arc::new(Games { next: AtomicU64::new(1), wanted: wanted_ply_count.into(), enough: enough.clone() });
         let services = Services(games);
         let inference = InferenceServer::new(services.clone()).max_decoding_message_size(MESSAGE_BYTES_MAX);
-        let serving = limits::server()
+        let certificate = (transport == Transport::Tls).then(Certificate::make);
+        let mut server = match &certificate {
+            Some(certificate) => certificate.tls().of_grpc(limits::server()).expect("a usable certificate"),
+            None => limits::server(),
+        };
+        let serving = server
             .add_service(WorkersServer::new(services))
             .add_service(inference)
             .serve_with_incoming(incoming(listener, CONNECTIONS));
         runtime.spawn(serving);
-        Self { runtime, enough, address }
+        Self { runtime, enough, address, certificate }
+    }
+
+    /// The certificate that vouches for the learner, if it speaks TLS.
+    pub fn authority(&self) -> Option<PathBuf> {
+        self.certificate.as_ref().map(Certificate::path)
     }
 
     pub fn config(&self) -> WorkerConfig {
-        WorkerConfig { learner: format!("http://{}", self.address), ..WorkerConfig::default() }
+        let scheme = if self.certificate.is_some() { "https" } else { "http" };
+        let authority = self.authority().unwrap_or_default();
+        WorkerConfig { learner: format!("{scheme}://{}", self.address), authority, ..WorkerConfig::default() }
     }
 }
 

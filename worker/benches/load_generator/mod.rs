@@ -1,5 +1,7 @@
 //! A load generator for benchmarks: sends leaves as fast as the learner takes them, and counts the answers.
 
+use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use prost::Message;
@@ -9,7 +11,8 @@ use proto::{JoinReply, JoinRequest, LeafBatch, WorkerKind};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use runtime::auth::ClientAuth;
-use runtime::limits::{Address, MESSAGE_BYTES_MAX};
+use runtime::limits::MESSAGE_BYTES_MAX;
+use runtime::tls::client::{ClientTlsFiles, Target};
 use runtime::worker_key::WorkerKey;
 use shared::catalog::GameVisitor;
 use shared::encoding::Encoding;
@@ -59,13 +62,19 @@ impl LoadReport {
     }
 }
 
-/// Joins the learner at `address` and sends it batches of positions of random games, as many at once as it allows.
+/// Returns the learner at an address; by TLS if an authority vouches for it.
+pub fn target(address: SocketAddr, authority: Option<PathBuf>) -> Target {
+    let scheme = if authority.is_some() { "https" } else { "http" };
+    let address = format!("{scheme}://{address}").parse().expect("an address");
+    Target::new(address, &ClientTlsFiles { authority, ..ClientTlsFiles::default() }).expect("usable files")
+}
+
+/// Joins the learner and sends it batches of positions of random games, as many at once as it allows.
 ///
 /// # Panics
 /// If the learner refuses, ends the stream, or sends an invalid answer.
-pub async fn run(address: &str, load: LoadSettings) -> LoadReport {
-    let address: Address = address.parse().expect("an address");
-    let channel = address.endpoint().connect().await.expect("the learner listens");
+pub async fn run(learner: &Target, load: LoadSettings) -> LoadReport {
+    let channel = learner.connect().await.expect("the learner listens");
     let join = join(channel.clone()).await;
     let spec = game_spec_from_proto(join.game.as_ref().expect("a game")).expect("a known game");
     let batch = spec.visit(Positions(load)).expect("a valid game");

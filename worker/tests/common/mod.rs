@@ -12,9 +12,11 @@ use std::time::Duration;
 use proto::inference_server::InferenceServer;
 use proto::workers_server::WorkersServer;
 use proto::{GameKind, Ply};
-use runtime::auth::{ServerAuth, Token};
+use runtime::auth::Token;
 use runtime::connections::{ConnectionLimits, incoming};
 use runtime::limits;
+use runtime::server_auth::ServerAuth;
+use runtime::token_guard::TokenGuard;
 use shared::game::tictactoe::TicTacToe;
 use shared::game::{Game, Outcome};
 use shared::search::SearchSettings;
@@ -197,8 +199,8 @@ impl FakeLearner {
         let stop = CancellationToken::new();
         let services = services::Services { disk: disk.clone(), stop: stop.clone() };
         let serving = limits::server()
-            .add_service(WorkersServer::with_interceptor(services.clone(), auth.clone()))
-            .add_service(InferenceServer::with_interceptor(services, auth))
+            .add_service(TokenGuard::new(WorkersServer::new(services.clone()), auth.clone()))
+            .add_service(TokenGuard::new(InferenceServer::new(services), auth))
             .serve_with_incoming_shutdown(
                 incoming(listener, ConnectionLimits::default()),
                 stop.clone().cancelled_owned(),
