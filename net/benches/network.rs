@@ -109,11 +109,17 @@ impl Dama {
 /// Positions with 60 moves and 40 active cells each, as in the middle of a game; the numbers follow a fixed pattern.
 fn input(shape: &NetworkShape, count: usize) -> NetworkInput {
     let mut input = NetworkInput::default();
+    input.planes.uniform_planes = &[19, 20, 22, 23];
     for position in 0..count {
-        input.planes.extend((0..shape.planes.len()).map(|index| f32::from(u8::from((index * 7 + position) % 11 == 0))));
-        // Five rows of eight.
+        // Five rows of eight; two numbers in each, and four planes of one number.
         input.active_cells.extend((0..40_u16).map(|index| (5 + index / 8) * 16 + 4 + index % 8));
         input.active_ends.push(input.active_cells.len() as u32);
+        for cell in &input.active_cells[input.active_range(position)] {
+            for plane in [usize::from(*cell) * 7 + position, usize::from(*cell) * 7 + position + 5] {
+                input.planes.put(plane % 19 * shape.cell_count() + usize::from(*cell), 1.0);
+            }
+        }
+        input.planes.end(&[0.5, 0.25, 0.2, 0.5]);
         for index in 0..60_u16 {
             input.policy_indices.push(index * 90);
             let active = |index: u16| input.active_cells[usize::from(index % 40)];

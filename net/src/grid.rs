@@ -155,8 +155,7 @@ impl CellGrid {
         } else {
             self.convolve_in_parts(cells, weight, bias)?
         };
-        let [count, _] = self.dims;
-        let _ = output.f_narrow(0, count - self.spare_rows, self.spare_rows)?.f_zero_()?;
+        let _ = output.f_narrow(0, self.active_count(), self.spare_rows)?.f_zero_()?;
         Ok(output)
     }
 
@@ -193,7 +192,7 @@ impl CellGrid {
     /// Differentiable.
     pub(crate) fn spread(&self, cells: &Tensor) -> Result<Tensor, NetError> {
         let (batch, width) = (self.counts.size()[0], cells.size()[1]);
-        let cells = cells.f_narrow(0, 0, self.dims[0] - self.spare_rows)?;
+        let cells = cells.f_narrow(0, 0, self.active_count())?;
         let frames = cells.f_new_zeros([batch * self.cell_count as i64, width], (cells.kind(), cells.device()))?;
         Ok(frames.f_index_copy(0, &self.places, &cells)?.f_view([batch, self.cell_count as i64 * width])?)
     }
@@ -204,25 +203,19 @@ impl CellGrid {
         Ok(if is_there { cells.shallow_clone() } else { cells.f_constant_pad_nd([0, 0, 0, 1])? })
     }
 
-    /// Returns the planes of the active cells, [N + S, C], from planes [B, C, H, W].
-    pub(crate) fn upload(
-        &self,
-        input: &NetworkInput,
-        plane_count: usize,
-        device: tch::Device,
-        kind: Kind,
-    ) -> Result<Tensor, NetError> {
-        let dims = [self.dims[0], plane_count as i64];
-        let number_count = self.dims[0] as usize * plane_count;
-        let mut numbers = Vec::with_capacity(number_count);
-        for position in 0..input.len() {
-            let planes = &input.planes[position * plane_count * self.cell_count..];
-            for &cell in &input.active_cells[input.active_range(position)] {
-                numbers.extend((0..plane_count).map(|plane| planes[plane * self.cell_count + usize::from(cell)]));
-            }
-        }
-        numbers.resize(number_count, 0.0);
-        Ok(Tensor::f_from_slice(&numbers)?.f_view(dims)?.f_to_device(device)?.f_to_kind(kind)?)
+    /// Returns the number of cells of each position, i64 [B].
+    pub(crate) fn cell_counts(&self) -> Result<Tensor, NetError> {
+        Ok(self.counts.f_squeeze_dim(1)?.f_to_kind(Kind::Int64)?)
+    }
+
+    /// Returns N, the number of active cells.
+    pub(crate) fn active_count(&self) -> i64 {
+        self.dims[0] - self.spare_rows
+    }
+
+    /// Returns N + S, the number of rows.
+    pub(crate) fn row_count(&self) -> i64 {
+        self.dims[0]
     }
 }
 

@@ -6,8 +6,9 @@ use shared::encoding::NetworkInput;
 use tch::{Kind, Tensor};
 
 use crate::grid::Grid;
-use crate::model::{Affine, Convolve, Model, NORM_EPSILON, NormConvolution, channels_last, convolve, upload_planes};
+use crate::model::{Affine, Convolve, Model, NORM_EPSILON, NormConvolution, channels_last, convolve};
 use crate::moves::{MoveIndex, check_input};
+use crate::planes::upload;
 use crate::{Device, NetError, Network, NetworkOutput, NetworkShape, Precision, Trunk};
 
 /// A network that only answers. One thread owns it; it may be sent to another.
@@ -18,7 +19,6 @@ pub struct InferenceNetwork {
     kind: Kind,
     /// Rising; empty = never pad.
     batch_sizes: Vec<usize>,
-    planes: Vec<f32>,
 }
 
 impl InferenceNetwork {
@@ -39,7 +39,7 @@ impl InferenceNetwork {
         let model = fold_model(&network.model(false)?.0, device.0, kind)?;
         let mut batch_sizes = batch_sizes.to_vec();
         batch_sizes.sort_unstable();
-        Ok(Self { shape: *network.shape(), model, device, kind, batch_sizes, planes: Vec::new() })
+        Ok(Self { shape: *network.shape(), model, device, kind, batch_sizes })
     }
 
     /// Returns the shape.
@@ -109,13 +109,11 @@ impl InferenceNetwork {
     }
 
     /// Lays the positions out and puts them on the device.
-    fn upload(&mut self, input: &NetworkInput) -> Result<Uploaded, NetError> {
+    fn upload(&self, input: &NetworkInput) -> Result<Uploaded, NetError> {
         let grid = Grid::for_answers(&self.shape, input, self.device.0)?;
         let moves = MoveIndex::new(&self.shape, input, &grid, self.device.0)?;
-        let planes = match &grid {
-            Grid::Frame { .. } => self.upload_padded(input)?,
-            Grid::Cells(cells) => cells.upload(input, self.shape.planes.planes, self.device.0, self.kind)?,
-        };
+        let frame_count = self.computed_batch(input.len());
+        let planes = upload(input, &self.shape, (&grid, frame_count), self.device.0, self.kind)?;
         Ok(Uploaded { grid, moves, planes })
     }
 
@@ -123,21 +121,6 @@ impl InferenceNetwork {
     fn forward(&self, uploaded: &Uploaded) -> Result<Answers, NetError> {
         let output = self.model.forward(&uploaded.planes, &uploaded.grid)?;
         Ok(Answers { logits: uploaded.moves.logits(&self.shape, &output.policy)?, values: output.value })
-    }
-
-    /// Uploads frames, filled up with empty ones to the next batch size.
-    fn upload_padded(&mut self, input: &NetworkInput) -> Result<Tensor, NetError> {
-        let batch = input.len();
-        let padded = self.shape.computed_batch(&self.batch_sizes, batch);
-        let planes = if padded == batch {
-            &input.planes
-        } else {
-            self.planes.clear();
-            self.planes.extend_from_slice(&input.planes);
-            self.planes.resize(padded * self.shape.planes.len(), 0.0);
-            &self.planes
-        };
-        upload_planes(planes, padded, &self.shape, self.device.0, self.kind)
     }
 }
 

@@ -23,6 +23,7 @@ mod moves;
 mod network;
 mod output;
 mod peak;
+mod planes;
 mod precision;
 mod schedule;
 mod settings;

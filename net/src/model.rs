@@ -5,7 +5,6 @@
 
 use std::collections::HashMap;
 
-use shared::encoding::NetworkInput;
 use tch::{Kind, Tensor};
 
 use crate::NetError;
@@ -154,7 +153,7 @@ struct Seen<'a> {
 }
 
 impl<C: Convolve> Model<C> {
-    /// Runs the network on planes as [`upload`] makes them.
+    /// Runs the network on planes as [`crate::planes::upload`] makes them.
     pub(crate) fn forward(&self, planes: &Tensor, grid: &Grid) -> Result<Said, NetError> {
         let (maps, features) = self.split(planes)?;
         let mut trunk = self.first.apply_relu(maps.as_ref().unwrap_or(planes), grid)?;
@@ -345,33 +344,6 @@ pub(crate) fn norm_model(
         policy,
         value: ValueHead { summary, hidden: affine("value.hidden")?, output: affine("value.output")? },
     })
-}
-
-/// Puts the planes of `input` on `device` in `kind`, as `grid` wants them: [B, C, H, W], channels last, or [N, C].
-pub(crate) fn upload(
-    input: &NetworkInput,
-    shape: &NetworkShape,
-    grid: &Grid,
-    device: tch::Device,
-    kind: Kind,
-) -> Result<Tensor, NetError> {
-    match grid {
-        Grid::Frame { .. } => upload_planes(&input.planes, input.len(), shape, device, kind),
-        Grid::Cells(cells) => cells.upload(input, shape.planes.planes, device, kind),
-    }
-}
-
-/// Puts planes f32 [B, C, H, W] on `device`, channels last, in `kind`.
-pub(crate) fn upload_planes(
-    planes: &[f32],
-    batch: usize,
-    shape: &NetworkShape,
-    device: tch::Device,
-    kind: Kind,
-) -> Result<Tensor, NetError> {
-    let dims = [batch as i64, shape.planes.planes as i64, shape.planes.rows as i64, shape.planes.columns as i64];
-    let planes = Tensor::f_from_slice(planes)?.f_view(dims)?.f_to_device(device)?.f_to_kind(kind)?;
-    channels_last(&planes)
 }
 
 /// The same tensor with the channels of a cell side by side in memory.

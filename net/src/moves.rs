@@ -8,15 +8,14 @@ use tch::{Kind, Tensor};
 use crate::NetError;
 use crate::grid::{Grid, rows_of};
 use crate::layout::{EMBEDDING, map_count};
+use crate::planes::check_planes;
 use crate::settings::{NetworkShape, PolicyHead};
 
 /// Checks that `input` agrees with itself and with `shape`.
 pub(crate) fn check_input(shape: &NetworkShape, input: &NetworkInput) -> Result<(), NetError> {
     let refused = |reason: String| Err(NetError::Batch(reason));
-    let (batch, wanted) = (input.len(), input.len() * shape.planes.len());
-    if input.planes.len() != wanted {
-        return refused(format!("{} plane numbers for {batch} positions, expected {wanted}", input.planes.len()));
-    }
+    let batch = input.len();
+    check_planes(shape, &input.planes, batch)?;
     let count = input.policy_indices.len();
     if input.cells.len() != count {
         return refused(format!("{} cells for {count} moves", input.cells.len()));

@@ -12,8 +12,9 @@ use shared::setting::{SettingError, check_range, check_that};
 use tch::{Kind, Reduction, Tensor};
 
 use crate::grid::Grid;
-use crate::model::{Model, NormConvolution, upload};
+use crate::model::{Model, NormConvolution};
 use crate::moves::{MoveIndex, check_input};
+use crate::planes::upload;
 use crate::weight_average::WeightAverage;
 use crate::{NetError, Network, Precision};
 
@@ -206,7 +207,8 @@ impl Trainer {
     fn measure(&self, batch: &TrainingBatch) -> Result<(StepLosses, Tensor), NetError> {
         let (shape, device) = (self.network.shape(), self.network.device.0);
         let grid = Grid::for_learning(shape, &batch.input, device)?;
-        let planes = upload(&batch.input, shape, &grid, device, self.settings.precision.kind())?;
+        let kind = self.settings.precision.kind();
+        let planes = upload(&batch.input, shape, (&grid, batch.input.len()), device, kind)?;
         let index = MoveIndex::new(shape, &batch.input, &grid, device)?;
         let targets = Targets::new(batch, device)?;
         let output = self.model.forward(&planes, &grid)?;

@@ -9,7 +9,7 @@ use net::{
     Precision, Trainer, TrainingSettings, Trunk,
 };
 use safetensors::SafeTensors;
-use shared::encoding::{MoveCells, NetworkInput, PlaneShape};
+use shared::encoding::{MoveCells, NetworkInput, PlaneShape, SparsePlanes};
 
 /// A network whose running statistics and biases are not those of the start.
 fn trained(shape: &NetworkShape) -> Network {
@@ -81,7 +81,8 @@ fn nonsense_is_answered_uniformly_and_counted() {
         bad.active_ends = vec![25, 50, 75];
         // A pass keeps its logit 0 in the spatial head even then: make every move read the planes.
         bad.cells.fill(MoveCells::Movement { source: 3, target: 4 });
-        bad.planes[shape.planes.len()..2 * shape.planes.len()].fill(f32::NAN);
+        let second = bad.planes.range(1);
+        bad.planes.numbers[second].fill(f32::NAN);
         let network = trained(&shape);
         let mut inference = InferenceNetwork::new(&network, Device::CPU, Precision::Float32, &[]).unwrap();
         let output = evaluate(&mut inference, &bad);
@@ -115,6 +116,39 @@ fn active_cells_are_checked() {
     assert!(refusal(|input| input.active_ends[1] = 99).contains("do not divide"));
     assert!(refusal(|input| input.active_ends.truncate(2)).contains("do not divide"));
     assert!(refusal(|input| input.active_ends[0] = 0).contains("position 0 has no active cell"));
+}
+
+/// Numbers with their places, and planes of one number, become the tensor that the planes written in full would be: a
+/// network that reads each number in turn hears the same.
+#[test]
+fn planes_of_one_number_are_the_same_as_that_number_in_every_cell() {
+    for kind in KINDS {
+        let shape = kind.shape(5);
+        let mut network = InferenceNetwork::new(&trained(&shape), Device::CPU, Precision::Float32, &[8]).unwrap();
+        let mut uniform = input(&shape, 5, 3);
+        let cells = shape.cell_count();
+        // Plane 1 holds one number, another in each position.
+        let is_other = |place: u16| usize::from(place) / cells != 1;
+        let mut planes = SparsePlanes { uniform_planes: &[1], ..SparsePlanes::default() };
+        for position in 0..uniform.len() {
+            for place in uniform.planes.range(position).map(|mark| uniform.planes.places[mark]) {
+                if is_other(place) {
+                    planes.put(place.into(), 1.0);
+                }
+            }
+            planes.end(&[0.5 - position as f32]);
+        }
+        uniform.planes = planes;
+        let mut written = uniform.clone();
+        written.planes = SparsePlanes::default();
+        for numbers in uniform.planes.to_dense(shape.planes).chunks(shape.planes.len()) {
+            for (place, number) in numbers.iter().enumerate().filter(|(_, number)| **number != 0.0) {
+                written.planes.put(place, *number);
+            }
+            written.planes.end(&[]);
+        }
+        assert_eq!(evaluate(&mut network, &uniform), evaluate(&mut network, &written), "{kind:?}");
+    }
 }
 
 #[test]
@@ -235,8 +269,12 @@ fn value_of(weights: &Weights<'_>, summary: &[f64]) -> f64 {
 /// The plain network: convolutions over all planes but the last, whose first cell joins all that they say.
 fn plain_by_the_book(weights: &Weights<'_>, shape: &NetworkShape, input: &NetworkInput) -> (Vec<f64>, f64) {
     let (size, cells) = (shape.planes.rows, shape.cell_count());
-    let mut planes: Vec<Vec<f64>> =
-        input.planes.chunks(cells).map(|plane| plane.iter().map(|&x| x.into()).collect()).collect();
+    let mut planes: Vec<Vec<f64>> = input
+        .planes
+        .to_dense(shape.planes)
+        .chunks(cells)
+        .map(|plane| plane.iter().map(|&x| x.into()).collect())
+        .collect();
     let feature = planes.pop().unwrap()[0];
     let mut trunk = rectified(weights.norm_convolution("first", &planes, size));
     for number in 1..shape.settings.blocks {
@@ -253,8 +291,12 @@ fn by_the_book(weights: &Weights<'_>, shape: &NetworkShape, input: &NetworkInput
         return plain_by_the_book(weights, shape, input);
     }
     let (size, cells) = (shape.planes.rows, shape.cell_count());
-    let planes: Vec<Vec<f64>> =
-        input.planes.chunks(cells).map(|plane| plane.iter().map(|&x| x.into()).collect()).collect();
+    let planes: Vec<Vec<f64>> = input
+        .planes
+        .to_dense(shape.planes)
+        .chunks(cells)
+        .map(|plane| plane.iter().map(|&x| x.into()).collect())
+        .collect();
     let active = &input.active_cells;
     let convolution = |name: &str, maps: &[Vec<f64>]| match shape.neighbourhood {
         None => weights.norm_convolution(name, maps, size),

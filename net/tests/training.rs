@@ -113,7 +113,8 @@ fn a_loss_that_is_not_finite_changes_nothing() {
         let before = trainer.checkpoint_bytes(&BTreeMap::new()).unwrap();
 
         let mut bad = batch(&shape, 8, 2);
-        bad.input.planes[100..200].fill(f32::NAN);
+        let second = bad.input.planes.range(1);
+        bad.input.planes.numbers[second].fill(f32::NAN);
         let error = trainer.step(&bad, 0.01).unwrap_err();
         assert!(matches!(error, NetError::NotFinite { training_step: 1, .. }), "{error}");
         let mut bad = batch(&shape, 8, 2);
@@ -139,7 +140,12 @@ fn batches_that_contradict_themselves_are_refused() {
         let error = trainer(KINDS[1], 5).step(&bad, 0.01).unwrap_err().to_string();
         assert!(error.starts_with("batch: ") && error.contains(expected), "{error}");
     };
-    refused(&|batch| _ = batch.input.planes.pop(), "399 plane numbers for 4 positions, expected 400");
+    refused(&|batch| _ = batch.input.planes.numbers.pop(), "places of 4 positions");
+    refused(&|batch| _ = batch.input.planes.ends.pop(), "planes of 3 positions, expected 4");
+    refused(&|batch| batch.input.planes.ends[1] = 10_000, "places of 4 positions");
+    refused(&|batch| batch.input.planes.places[0] = 100, "place 100 lies outside the planes");
+    refused(&|batch| batch.input.planes.uniform_planes = &[3], "0 numbers of uniform planes, expected 4");
+    refused(&|batch| batch.input.planes.uniform_planes = &[4], "plane 4, there are 4");
     refused(&|batch| _ = batch.input.cells.pop(), "cells for");
     refused(&|batch| batch.input.move_ends[1] = 10_000, "do not divide");
     refused(&|batch| *batch.input.move_ends.last_mut().unwrap() -= 1, "do not divide");

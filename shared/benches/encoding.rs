@@ -4,7 +4,7 @@
 
 use divan::Bencher;
 use shared::encoding::hive::HiveEncoding;
-use shared::encoding::{Encoding, Symmetry, TrainingBatch};
+use shared::encoding::{Encoding, SparsePlanes, Symmetry, TrainingBatch};
 use shared::game::Game;
 use shared::game::hive::{Hive, HiveRules, Move, Position};
 use shared::record::PolicyTarget;
@@ -71,11 +71,12 @@ fn bench_each(bencher: Bencher<'_, '_>, mut work: impl FnMut(&HiveEncoding, &Mid
 }
 
 #[divan::bench]
-fn encode(bencher: Bencher<'_, '_>) {
-    let mut planes = vec![0.0; 24 * 16 * 16];
+fn show(bencher: Bencher<'_, '_>) {
+    let mut planes = SparsePlanes { uniform_planes: encoding().uniform_planes(), ..SparsePlanes::default() };
     bench_each(bencher, |encoding, midgame| {
-        encoding.encode(&midgame.position, &mut planes);
-        usize::from(planes[22 * 256] > 0.09)
+        planes.clear();
+        encoding.show(&midgame.position, &mut planes);
+        usize::from(planes.uniform_numbers[2] > 0.09)
     });
 }
 
@@ -135,7 +136,7 @@ fn batch_of_512(bencher: Bencher<'_, '_>) {
                 .expect("a good sample");
         }
         assert_eq!(batch.input.len(), POSITION_COUNT);
-        assert_eq!(batch.input.planes.len(), POSITION_COUNT * 24 * 16 * 16);
+        assert_eq!(batch.input.planes.len(), POSITION_COUNT);
     });
 }
 

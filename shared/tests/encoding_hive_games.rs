@@ -146,16 +146,15 @@ fn turned_samples_keep_the_share_of_each_move() {
             shares
         };
         assert_eq!(sorted(&plain), sorted(&turned), "as many different moves on the board");
+        let planes = |batch: &TrainingBatch| batch.input.planes.to_dense(encoding.plane_shape());
+        let (plain_planes, turned_planes) = (planes(&plain), planes(&turned));
         // Planes that say the same everywhere do not turn.
         for plane in [19, 20, 22, 23] {
-            let number = |batch: &TrainingBatch| batch.input.planes[plane * 256];
-            assert_eq!(number(&plain), number(&turned), "plane {plane}");
+            assert_eq!(plain_planes[plane * 256], turned_planes[plane * 256], "plane {plane}");
         }
-        let sum = |batch: &TrainingBatch, plane: usize| -> f32 {
-            batch.input.planes[plane * 256..(plane + 1) * 256].iter().sum()
-        };
+        let sum = |planes: &[f32], plane: usize| planes[plane * 256..(plane + 1) * 256].iter().sum::<f32>();
         for plane in 0..16 {
-            assert_eq!(sum(&plain, plane), sum(&turned, plane), "pieces of plane {plane}");
+            assert_eq!(sum(&plain_planes, plane), sum(&turned_planes, plane), "pieces of plane {plane}");
         }
     }
 }

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use shared::encoding::dama::{DamaEncoding, PolicyCoding};
 use shared::encoding::tictactoe::TicTacToeEncoding;
-use shared::encoding::{Symmetry, TrainingBatch};
+use shared::encoding::{Encoding, Symmetry, TrainingBatch};
 use shared::game::dama::Dama;
 use shared::game::tictactoe::TicTacToe;
 use shared::game::{MoveError, Outcome, Side};
@@ -155,7 +155,8 @@ fn shares_stay_with_their_moves_under_every_symmetry() {
     let sample = replay(&encoding(), &won_game()).expect("legal").samples.remove(0);
     for symmetry in 0..8 {
         let batch = turned_batch(&sample, Symmetry(symmetry)).expect("a good sample");
-        let stone = batch.input.planes[9..].iter().position(|mark| *mark == 1.0).expect("White's mark is plane 1");
+        let planes = batch.input.planes.to_dense(encoding().plane_shape());
+        let stone = planes[9..].iter().position(|mark| *mark == 1.0).expect("White's mark is plane 1");
         let share_at = |square: u16| {
             let index = batch.input.policy_indices.iter().position(|index| *index == square);
             index.map_or(0.0, |index| batch.policy_targets[index])

@@ -243,7 +243,7 @@ impl<G: NetworkGame> Evaluator<G> for NetworkClient<G> {
             for leaf in leaves {
                 let (position, moves) = (source.leaf_position(*leaf), source.leaf_moves(*leaf));
                 if let Err(error) = push(encoding, position, moves, policy_indices, input) {
-                    input.truncate(position_count, move_count, encoding.plane_shape());
+                    input.truncate(position_count, move_count);
                     return Err(error);
                 }
             }

@@ -82,12 +82,12 @@ impl SampleFile {
             push_sample(encoding, &stored, Symmetry::default(), &mut batch, &mut scratch)?;
         }
         self.search_values.extend(samples.iter().map(|sample| sample.search_value.unwrap_or(f32::NAN)));
-        self.put(&batch, game)
+        self.put(&batch, shape.planes, game)
     }
 
-    fn put(&mut self, batch: &TrainingBatch, game: usize) -> anyhow::Result<()> {
+    fn put(&mut self, batch: &TrainingBatch, planes: PlaneShape, game: usize) -> anyhow::Result<()> {
         let (start, game) = (self.policy_indices.len(), i32::try_from(game)?);
-        self.file.write(&bytes_of(&batch.input.planes, f32::to_le_bytes))?;
+        self.file.write(&bytes_of(&batch.input.planes.to_dense(planes), f32::to_le_bytes))?;
         for end in &batch.input.move_ends {
             let end =
                 i32::try_from(start + *end as usize).context("more moves than 32 bits count: export fewer games")?;

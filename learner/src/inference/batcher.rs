@@ -94,7 +94,7 @@ impl<E: Encoding, V: InferenceBackend> Batcher<E, V> {
                 .unpack(leaf.packed, &mut self.position)
                 .and_then(|()| self.input.push(&self.encoding, &self.position, &self.policy_indices));
             if let Err(error) = pushed {
-                self.input.truncate(position_count, move_count, self.encoding.plane_shape());
+                self.input.truncate(position_count, move_count);
                 return Err(EvaluationError::LeafRefused(error.to_string()));
             }
         }

@@ -5,7 +5,7 @@ use net::{Architecture, NetworkSettings, NetworkShape, NetworkSpec, PolicyHead, 
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 use shared::catalog::GameSpec;
-use shared::encoding::{MoveCells, Neighbourhood, NetworkInput, PlaneShape, TrainingBatch};
+use shared::encoding::{MoveCells, Neighbourhood, NetworkInput, PlaneShape, SparsePlanes, TrainingBatch};
 
 /// The kinds of network there are.
 pub const KINDS: [Kind; 7] = [
@@ -59,7 +59,12 @@ pub fn spec(shape: NetworkShape) -> NetworkSpec {
 
 /// Appends a position with `moves` moves of all kinds; two cells of three are active, and some moves touch others.
 pub fn push(input: &mut NetworkInput, shape: &NetworkShape, moves: usize, random: &mut Pcg64) {
-    input.planes.extend((0..shape.planes.len()).map(|_| random.random_range(0..2) as f32));
+    for place in 0..shape.planes.len() {
+        if random.random_range(0..2) == 1 {
+            input.planes.put(place, 1.0);
+        }
+    }
+    input.planes.end(&[]);
     let cells = shape.cell_count() as u16;
     input.active_cells.extend((0..cells).filter(|_| random.random_range(0..3) > 0));
     input.active_ends.push(input.active_cells.len() as u32);
@@ -104,8 +109,16 @@ pub fn batch(shape: &NetworkShape, count: usize, seed: u64) -> TrainingBatch {
 /// Picks out position `index` alone.
 pub fn single(input: &NetworkInput, shape: &NetworkShape, index: usize) -> NetworkInput {
     let (range, active) = (input.move_range(index), input.active_range(index));
+    let marks = input.planes.range(index);
+    let uniform = index * input.planes.uniform_planes.len()..(index + 1) * input.planes.uniform_planes.len();
     NetworkInput {
-        planes: input.planes[index * shape.planes.len()..(index + 1) * shape.planes.len()].to_vec(),
+        planes: SparsePlanes {
+            places: input.planes.places[marks.clone()].to_vec(),
+            numbers: input.planes.numbers[marks.clone()].to_vec(),
+            ends: vec![marks.len() as u32],
+            uniform_planes: input.planes.uniform_planes,
+            uniform_numbers: input.planes.uniform_numbers[uniform].to_vec(),
+        },
         policy_indices: input.policy_indices[range.clone()].to_vec(),
         cells: input.cells[range.clone()].to_vec(),
         move_ends: vec![range.len() as u32],

@@ -59,6 +59,7 @@ fn check_indices<E: Encoding>(encoding: &E, position: &Pos<E>, moves: &[Mv<E>], 
     assert_eq!(pushed, Ok(()), "{place:?}: legal indices name cells");
     assert_eq!(input.cells.len(), moves.len(), "{place:?}: cells for each move");
     check_active_cells(&input, encoding.plane_shape(), place);
+    check_planes(&input, encoding, place);
     check_foreign_indices(encoding, position, place);
 }
 
@@ -77,10 +78,30 @@ fn check_active_cells(input: &NetworkInput, shape: PlaneShape, place: &Place) {
         };
         assert!(is_right, "{place:?}: {cells:?} touches a cell that is not active");
     }
-    for (plane, numbers) in input.planes.chunks(cell_count).enumerate() {
+    for (plane, numbers) in input.planes.to_dense(shape).chunks(cell_count).enumerate() {
         let mut elsewhere = (0..cell_count).filter(|cell| !is_active(*cell as u16)).map(|cell| numbers[cell]);
         let first = elsewhere.next();
         assert!(elsewhere.all(|number| Some(number) == first), "{place:?}: plane {plane} tells two quiet cells apart");
+    }
+}
+
+/// What travels of the planes is no more than what they say.
+fn check_planes<E: Encoding>(input: &NetworkInput, encoding: &E, place: &Place) {
+    let (planes, shape) = (&input.planes, encoding.plane_shape());
+    let (cell_count, uniform) = (shape.rows * shape.columns, encoding.uniform_planes());
+    assert!(shape.len() <= 1 << 16, "{place:?}: a place has 16 bits");
+    assert_eq!((planes.len(), planes.numbers.len()), (1, planes.places.len()), "{place:?}: one position, in full");
+    assert_eq!(planes.uniform_numbers.len(), uniform.len(), "{place:?}: a number for each uniform plane");
+    assert!(uniform.is_sorted_by(|a, b| a < b), "{place:?}: uniform planes rise: {uniform:?}");
+    let features = (shape.planes - encoding.feature_count()..shape.planes).map(|plane| plane as u8);
+    assert!(features.into_iter().all(|plane| uniform.contains(&plane)), "{place:?}: what is a feature is uniform");
+    let plane_of = |at: &u16| (usize::from(*at) / cell_count) as u8;
+    assert!(planes.places.iter().all(|at| usize::from(*at) < shape.len()), "{place:?}: places lie inside");
+    assert!(!planes.places.iter().any(|at| uniform.contains(&plane_of(at))), "{place:?}: no number in a uniform plane");
+    assert!(!planes.numbers.contains(&0.0), "{place:?}: no place says 0");
+    let mut seen = HashMap::new();
+    for (at, number) in planes.places.iter().zip(&planes.numbers) {
+        assert_eq!(seen.insert(at, number).unwrap_or(number), number, "{place:?}: place {at} says two numbers");
     }
 }
 
@@ -98,7 +119,8 @@ fn check_foreign_indices<E: Encoding>(encoding: &E, position: &Pos<E>, place: &P
     for index in too_large.into_iter().chain([u16::MAX]) {
         let mut input = NetworkInput::default();
         assert!(input.push(encoding, position, &[index]).is_err(), "{place:?}: index {index} is refused");
-        assert!(input.cells.is_empty() && input.is_empty(), "{place:?}: what is refused leaves nothing behind");
+        let is_empty = input.cells.is_empty() && input.is_empty() && input.planes.places.is_empty();
+        assert!(is_empty, "{place:?}: what is refused leaves nothing behind");
     }
 }
 

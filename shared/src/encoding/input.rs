@@ -1,12 +1,12 @@
 //! Ragged batches: the planes of B positions and the legal moves of each, laid end to end.
 
-use super::{DecodeError, Encoding, MoveCells, PlaneShape, Pos};
+use super::{DecodeError, Encoding, MoveCells, Pos, SparsePlanes};
 
 /// What a network reads for B positions: planes, and the moves whose logits are wanted.
 #[derive(Debug, Clone, Default)]
 pub struct NetworkInput {
-    /// Input planes, f32 [B, C, H, W].
-    pub planes: Vec<f32>,
+    /// Input planes.
+    pub planes: SparsePlanes,
     /// Policy indices of the legal moves of all positions, end to end.
     pub policy_indices: Vec<u16>,
     /// Cells that each of `policy_indices` touches, same length.
@@ -43,8 +43,8 @@ impl NetworkInput {
     }
 
     /// Forgets all but the first `position_count` positions, which have `move_count` moves together.
-    pub fn truncate(&mut self, position_count: usize, move_count: usize, shape: PlaneShape) {
-        self.planes.truncate(position_count * shape.len());
+    pub fn truncate(&mut self, position_count: usize, move_count: usize) {
+        self.planes.truncate(position_count);
         self.policy_indices.truncate(move_count);
         self.cells.truncate(move_count);
         self.move_ends.truncate(position_count);
@@ -63,17 +63,13 @@ impl NetworkInput {
         policy_indices: &[u16],
     ) -> Result<(), DecodeError> {
         let cell_count = self.cells.len();
-        if let Err(error) = encoding.move_cells(position, policy_indices, &mut self.cells) {
+        self.planes.uniform_planes = encoding.uniform_planes();
+        if let Err(error) = encoding.lay_out(position, policy_indices, self) {
             self.cells.truncate(cell_count);
             return Err(error);
         }
-        let PlaneShape { planes, rows, columns } = encoding.plane_shape();
-        let start = self.planes.len();
-        self.planes.resize(start + planes * rows * columns, 0.0);
-        encoding.encode(position, &mut self.planes[start..]);
         self.policy_indices.extend_from_slice(policy_indices);
         self.move_ends.push(u32::try_from(self.policy_indices.len()).expect("a batch has fewer than 2^32 moves"));
-        encoding.active_cells(position, &mut self.active_cells);
         self.active_ends.push(self.active_cells.len() as u32);
         Ok(())
     }
@@ -91,7 +87,7 @@ impl NetworkInput {
     }
 }
 
-fn range(ends: &[u32], index: usize) -> std::ops::Range<usize> {
+pub(super) fn range(ends: &[u32], index: usize) -> std::ops::Range<usize> {
     let start = if index == 0 { 0 } else { ends[index - 1] as usize };
     start..ends[index] as usize
 }

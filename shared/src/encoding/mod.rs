@@ -1,16 +1,19 @@
 //! How a game is shown to a network and how its moves are numbered.
 //!
-//! One contract, [`Encoding`], and the ragged batch of positions that a network reads, [`NetworkInput`].
+//! One contract, [`Encoding`], and the ragged batch of positions that a network reads, [`NetworkInput`], whose planes are
+//! [`SparsePlanes`].
 //! Nothing here evaluates anything.
 
 pub mod dama;
 pub mod hive;
 mod input;
+mod planes;
 pub mod tictactoe;
 
 use crate::game::{Game, Heuristic};
 
 pub use input::{NetworkInput, TrainingBatch};
+pub use planes::SparsePlanes;
 
 /// Shape of the input planes of one position: C x H x W.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -141,7 +144,7 @@ pub trait Encoding: Clone + Send + Sync + 'static {
 
     /// Returns the rules this encoding goes with.
     fn game(&self) -> &Self::Game;
-    /// Returns the shape of the input planes.
+    /// Returns the shape of the input planes, at most 65,536 numbers.
     fn plane_shape(&self) -> PlaneShape;
     /// Returns A, the number of policy indices, at most 65,535.
     fn policy_size(&self) -> usize;
@@ -157,6 +160,11 @@ pub trait Encoding: Clone + Send + Sync + 'static {
     fn feature_count(&self) -> usize {
         0
     }
+    /// Returns the planes that hold one number each, the same in every cell, rising; those of [`Self::feature_count`] are
+    /// among them.
+    fn uniform_planes(&self) -> &'static [u8] {
+        &[]
+    }
     /// Returns the number of symmetries, the identity included.
     fn symmetry_count(&self) -> u8;
     /// Returns which cells touch each other.
@@ -171,8 +179,32 @@ pub trait Encoding: Clone + Send + Sync + 'static {
         cells.extend((0..rows * columns).map(|cell| cell as u16));
     }
 
-    /// Writes the planes, f32 [C, H, W], into `planes` (`plane_shape().len()` numbers, whatever they held before).
-    fn encode(&self, position: &Pos<Self>, planes: &mut [f32]);
+    /// Appends the planes of `position` to `planes`, whose uniform planes are those of this encoding.
+    fn show(&self, position: &Pos<Self>, planes: &mut SparsePlanes);
+    /// Appends all that a network reads of `position` with the moves that `policy_indices` name: what [`Self::move_cells`],
+    /// [`Self::show`] and [`Self::active_cells`] append, to `cells`, `planes` and `active_cells` of `input`. A game for
+    /// which these have work in common does it once here.
+    ///
+    /// # Errors
+    /// As [`Self::move_cells`]; nothing but `input.cells` has changed then.
+    fn lay_out(
+        &self,
+        position: &Pos<Self>,
+        policy_indices: &[u16],
+        input: &mut NetworkInput,
+    ) -> Result<(), DecodeError> {
+        self.move_cells(position, policy_indices, &mut input.cells)?;
+        self.show(position, &mut input.planes);
+        self.active_cells(position, &mut input.active_cells);
+        Ok(())
+    }
+    /// Writes the planes in full, f32 [C, H, W], into `planes` (`plane_shape().len()` numbers, whatever they held before):
+    /// for tests and files. What is computed is made of [`Self::show`].
+    fn encode(&self, position: &Pos<Self>, planes: &mut [f32]) {
+        let mut shown = SparsePlanes { uniform_planes: self.uniform_planes(), ..SparsePlanes::default() };
+        self.show(position, &mut shown);
+        shown.write(0, self.plane_shape(), planes);
+    }
     /// Appends the policy index of each of `moves` (legal in `position`), in their order. One-to-one on legal moves,
     /// unless [`Self::is_one_to_one`] says otherwise.
     fn policy_indices(&self, position: &Pos<Self>, moves: &[Mv<Self>], policy_indices: &mut Vec<u16>);

@@ -1,6 +1,6 @@
 //! Tic-tac-toe for a network: two planes of 3 x 3, nine moves, eight symmetries.
 
-use super::{DecodeError, Encoding, MoveCells, PlaneShape, Symmetry};
+use super::{DecodeError, Encoding, MoveCells, PlaneShape, SparsePlanes, Symmetry};
 use crate::game::Game;
 use crate::game::tictactoe::{Position, Square, TicTacToe};
 
@@ -41,13 +41,14 @@ impl Encoding for TicTacToeEncoding {
         8
     }
 
-    fn encode(&self, position: &Position, planes: &mut [f32]) {
+    fn show(&self, position: &Position, planes: &mut SparsePlanes) {
         let side = self.game.side_to_move(position);
         for (plane, marks) in [position.marks(side), position.marks(side.opponent())].into_iter().enumerate() {
-            for square in 0..9 {
-                planes[plane * 9 + square] = f32::from(u8::from(marks >> square & 1 == 1));
+            for square in (0..9).filter(|square| marks >> square & 1 == 1) {
+                planes.put(plane * 9 + square, 1.0);
             }
         }
+        planes.end(&[]);
     }
 
     fn policy_indices(&self, _position: &Position, moves: &[Square], policy_indices: &mut Vec<u16>) {

@@ -7,7 +7,7 @@
 mod packed;
 mod policy;
 
-use super::{DecodeError, Encoding, MoveCells, Neighbourhood, PlaneShape, Symmetry};
+use super::{DecodeError, Encoding, MoveCells, Neighbourhood, PlaneShape, SparsePlanes, Symmetry};
 use crate::game::Side;
 use crate::game::dama::{Board, Dama, Move, Position, Square};
 
@@ -77,6 +77,10 @@ impl Encoding for DamaEncoding {
         Self::PLANE_COUNT - Self::SIDE_PLANE
     }
 
+    fn uniform_planes(&self) -> &'static [u8] {
+        &[Self::SIDE_PLANE as u8]
+    }
+
     fn symmetry_count(&self) -> u8 {
         1
     }
@@ -90,23 +94,20 @@ impl Encoding for DamaEncoding {
         cells.extend(Square::of_set(u32::MAX).map(cell));
     }
 
-    fn encode(&self, position: &Position, planes: &mut [f32]) {
+    fn show(&self, position: &Position, planes: &mut SparsePlanes) {
         let side = position.side_to_move();
         let [before, two_before] = position.earlier_boards();
-        planes.fill(0.0);
         for (index, board) in [position.board(), before, two_before].into_iter().enumerate() {
             let board = seen(board, side);
             let sets =
                 [board.men(Side::White), board.kings(Side::White), board.men(Side::Black), board.kings(Side::Black)];
             for (plane, set) in (index * 4..).zip(sets) {
                 for square in Square::of_set(set) {
-                    planes[plane * CELL_COUNT + usize::from(cell(square))] = 1.0;
+                    planes.put(plane * CELL_COUNT + usize::from(cell(square)), 1.0);
                 }
             }
         }
-        if side == Side::White {
-            planes[Self::SIDE_PLANE * CELL_COUNT..].fill(1.0);
-        }
+        planes.end(&[f32::from(u8::from(side == Side::White))]);
     }
 
     fn policy_indices(&self, position: &Position, moves: &[Move], policy_indices: &mut Vec<u16>) {

@@ -1,7 +1,7 @@
 //! Where the hive lies in the frame, and which piece has which slot.
 
 use crate::game::Side;
-use crate::game::hive::{Cell, Piece, PieceKind, Position};
+use crate::game::hive::{Bits, Cell, CellSet, Piece, PieceKind, Position};
 
 /// The view of one position: the frame around the hive, and the pieces numbered by what the planes show.
 #[derive(Debug, Clone)]
@@ -20,12 +20,17 @@ pub(super) struct Layout {
     slots: [u8; 28],
     /// The piece in each slot.
     pieces: [u8; 28],
-    /// How many pieces of each kind each side has in play: mine, theirs.
-    in_play: [[u8; 8]; 2],
+    /// Where the piece in each slot is, `None` in hand.
+    cells: [Option<Cell>; 28],
 }
 
 /// What pieces in hand are ordered by: behind everything in play.
-const IN_HAND: u16 = u16::MAX;
+const IN_HAND: u32 = 1 << 13;
+/// Pieces are ordered by keys whose lowest bits are the piece itself: those in hand keep their order.
+const PIECE_BITS: u32 = 5;
+/// First pieces of the kinds of which there are two, and three, a side.
+const PAIRS: [usize; 2] = [PieceKind::Beetle.first_slot() as usize, PieceKind::Spider.first_slot() as usize];
+const TRIPLES: [usize; 2] = [PieceKind::Grasshopper.first_slot() as usize, PieceKind::Ant.first_slot() as usize];
 
 impl Layout {
     /// Lays the frame around the hive so that its bounding box is in the middle (half a cell up and left of it if the
@@ -50,16 +55,17 @@ impl Layout {
             origin: [origin(first_column, width, frame), origin(first_row, height, frame)],
             slots: [0; 28],
             pieces: [0; 28],
-            in_play: [[0; 8]; 2],
+            cells: [None; 28],
         };
-        let orders: [u16; 28] = std::array::from_fn(|index| {
-            cells[index].map_or(IN_HAND, |cell| {
-                let row = u16::from(cell.r().wrapping_sub(first_row) & 31);
-                let column = u16::from(cell.q().wrapping_sub(first_column) & 31);
-                row << 8 | column << 3 | u16::from(position.level_of(piece(index as u8)))
-            })
+        let keys: [u32; 28] = std::array::from_fn(|index| {
+            let order = cells[index].map_or(IN_HAND, |cell| {
+                let row = u32::from(cell.r().wrapping_sub(first_row) & 31);
+                let column = u32::from(cell.q().wrapping_sub(first_column) & 31);
+                row << 8 | column << 3 | u32::from(position.level_of(piece(index as u8)))
+            });
+            order << PIECE_BITS | index as u32
         });
-        layout.number_pieces(&orders);
+        layout.number_pieces(keys, &cells);
         layout
     }
 
@@ -72,6 +78,17 @@ impl Layout {
         is_inside.then(|| u16::from(row) * u16::from(self.frame) + u16::from(column))
     }
 
+    /// Returns where the cells of a set lie in a plane, rising; those outside the frame are left out.
+    pub fn frame_cells<'a>(&self, set: &'a CellSet) -> impl Iterator<Item = u16> + use<'a> {
+        let (origin, frame) = (self.origin, self.frame);
+        // A row of the torus turned so that the frame's first column is its first bit.
+        let columns = u32::MAX >> (32 - u32::from(frame));
+        (0..frame).flat_map(move |row| {
+            let line = set.line(row.wrapping_add(origin[1])).rotate_right(origin[0].into()) & columns;
+            Bits(line).map(move |column| u16::from(row) * u16::from(frame) + column as u16)
+        })
+    }
+
     /// Returns the slot of a piece, 0..28.
     pub fn slot_of(&self, piece: Piece) -> u8 {
         self.slots[piece.index()]
@@ -82,28 +99,42 @@ impl Layout {
         self.pieces.get(usize::from(slot)).map(|index| piece(*index))
     }
 
-    /// Returns the lowest slot of the side to move with a piece of this kind in hand, that of the last if none is.
-    pub fn hand_slot(&self, kind: PieceKind) -> u8 {
-        kind.first_slot() + self.in_play[0][kind as usize].min(kind.count() - 1)
+    /// Returns where the piece in a slot, 0..28, is; `None` in hand.
+    pub fn cell_in(&self, slot: u8) -> Option<Cell> {
+        self.cells[usize::from(slot)]
     }
 
-    fn number_pieces(&mut self, orders: &[u16; 28]) {
-        for side in [Side::White, Side::Black] {
-            let first_piece = side.index() as u8 * 14;
-            let view = usize::from(side != self.side);
-            for kind in PieceKind::ALL {
-                let (first, count) = (kind.first_slot(), kind.count());
-                let mut group = [0, 1, 2].map(|number| first_piece + first + number.min(count - 1));
-                let group = &mut group[..usize::from(count)];
-                group.sort_by_key(|index| orders[usize::from(*index)]);
-                for (slot, index) in (view as u8 * 14 + first..).zip(group.iter()) {
-                    self.slots[usize::from(*index)] = slot;
-                    self.pieces[usize::from(slot)] = *index;
-                    self.in_play[view][kind as usize] += u8::from(orders[usize::from(*index)] != IN_HAND);
-                }
+    /// Returns the lowest slot of the side to move with a piece of this kind in hand, that of the last if none is.
+    pub fn hand_slot(&self, kind: PieceKind) -> u8 {
+        let (first, last) = (kind.first_slot(), kind.first_slot() + kind.count() - 1);
+        (first..last).find(|slot| self.cell_in(*slot).is_none()).unwrap_or(last)
+    }
+
+    /// Numbers the pieces by their keys, and those of the side to move first.
+    fn number_pieces(&mut self, mut keys: [u32; 28], cells: &[Option<Cell>; 28]) {
+        for side in [0, Piece::PER_SIDE] {
+            for first in PAIRS {
+                order(&mut keys, side + first, side + first + 1);
+            }
+            for first in TRIPLES {
+                order(&mut keys, side + first, side + first + 1);
+                order(&mut keys, side + first + 1, side + first + 2);
+                order(&mut keys, side + first, side + first + 1);
             }
         }
+        keys.rotate_left(self.side.index() * Piece::PER_SIDE);
+        for (slot, key) in keys.into_iter().enumerate() {
+            let index = (key & ((1 << PIECE_BITS) - 1)) as u8;
+            self.pieces[slot] = index;
+            self.cells[slot] = cells[usize::from(index)];
+            self.slots[usize::from(index)] = slot as u8;
+        }
     }
+}
+
+/// Brings the smaller of two keys to the front.
+fn order(keys: &mut [u32; 28], front: usize, back: usize) {
+    (keys[front], keys[back]) = (keys[front].min(keys[back]), keys[front].max(keys[back]));
 }
 
 fn piece(index: u8) -> Piece {

@@ -11,8 +11,8 @@ mod symmetry;
 
 use std::ops::RangeInclusive;
 
-use super::{DecodeError, Encoding, MoveCells, Neighbourhood, PlaneShape, Symmetry};
-use crate::game::hive::{Cell, CellSet, Hive, Move, PieceKind, Position};
+use super::{DecodeError, Encoding, MoveCells, Neighbourhood, NetworkInput, PlaneShape, SparsePlanes, Symmetry};
+use crate::game::hive::{Cell, Hive, Move, PieceKind, Position};
 use layout::Layout;
 
 /// How Hive is shown to a network.
@@ -52,6 +52,31 @@ impl HiveEncoding {
         let layout = Layout::new(position, self.frame);
         layout.width <= self.frame && layout.height <= self.frame
     }
+
+    fn put_move_cells(
+        &self,
+        position: &Position,
+        layout: &Layout,
+        policy_indices: &[u16],
+        cells: &mut Vec<MoveCells>,
+    ) -> Result<(), DecodeError> {
+        cells.reserve(policy_indices.len());
+        for &policy_index in policy_indices {
+            let of_index = policy::cells_of(position, layout, self.game.rules().game_type, policy_index);
+            cells.push(of_index.map_err(|reason| DecodeError::PolicyIndex { policy_index, reason: reason.into() })?);
+        }
+        Ok(())
+    }
+}
+
+/// Appends the hive and the ring of empty cells around it; the first cell of an empty board.
+fn put_active_cells(position: &Position, layout: &Layout, cells: &mut Vec<u16>) {
+    let occupied = position.occupied();
+    if occupied.is_empty() {
+        cells.extend(layout.frame_cell(Cell::ORIGIN));
+    } else {
+        cells.extend(layout.frame_cells(&occupied.union(&occupied.neighbours())));
+    }
 }
 
 impl Encoding for HiveEncoding {
@@ -79,6 +104,10 @@ impl Encoding for HiveEncoding {
         Self::PLANE_COUNT - planes::PLY
     }
 
+    fn uniform_planes(&self) -> &'static [u8] {
+        &planes::UNIFORM
+    }
+
     fn symmetry_count(&self) -> u8 {
         symmetry::COUNT
     }
@@ -87,22 +116,12 @@ impl Encoding for HiveEncoding {
         Neighbourhood::Hexagon
     }
 
-    /// The hive and the ring of empty cells around it; the first cell of an empty board.
     fn active_cells(&self, position: &Position, cells: &mut Vec<u16>) {
-        let (layout, occupied) = (Layout::new(position, self.frame), position.occupied());
-        let start = cells.len();
-        let active = if occupied.is_empty() {
-            CellSet::from_iter([Cell::ORIGIN])
-        } else {
-            occupied.union(&occupied.neighbours())
-        };
-        cells.extend(active.iter().filter_map(|cell| layout.frame_cell(cell)));
-        // A hive may lie over the edge of the torus.
-        cells[start..].sort_unstable();
+        put_active_cells(position, &Layout::new(position, self.frame), cells);
     }
 
-    fn encode(&self, position: &Position, planes: &mut [f32]) {
-        planes::encode(position, &Layout::new(position, self.frame), planes);
+    fn show(&self, position: &Position, planes: &mut SparsePlanes) {
+        planes::show(position, &Layout::new(position, self.frame), planes);
     }
 
     fn policy_indices(&self, position: &Position, moves: &[Move], policy_indices: &mut Vec<u16>) {
@@ -115,11 +134,19 @@ impl Encoding for HiveEncoding {
         policy_indices: &[u16],
         cells: &mut Vec<MoveCells>,
     ) -> Result<(), DecodeError> {
+        self.put_move_cells(position, &Layout::new(position, self.frame), policy_indices, cells)
+    }
+
+    fn lay_out(
+        &self,
+        position: &Position,
+        policy_indices: &[u16],
+        input: &mut NetworkInput,
+    ) -> Result<(), DecodeError> {
         let layout = Layout::new(position, self.frame);
-        for &policy_index in policy_indices {
-            let of_index = policy::cells_of(position, &layout, self.game.rules().game_type, policy_index);
-            cells.push(of_index.map_err(|reason| DecodeError::PolicyIndex { policy_index, reason: reason.into() })?);
-        }
+        self.put_move_cells(position, &layout, policy_indices, &mut input.cells)?;
+        planes::show(position, &layout, &mut input.planes);
+        put_active_cells(position, &layout, &mut input.active_cells);
         Ok(())
     }
 

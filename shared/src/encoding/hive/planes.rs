@@ -1,7 +1,7 @@
 //! The 24 input planes.
 
-use super::HiveEncoding;
 use super::layout::Layout;
+use crate::encoding::SparsePlanes;
 use crate::game::hive::Position;
 
 /// Height of the stack / 7.
@@ -19,30 +19,33 @@ pub(super) const PLY: usize = 22;
 /// My pieces in hand / 14, over the whole plane.
 const IN_HAND: usize = 23;
 
-/// Writes the planes, f32 [24, frame, frame].
-pub(super) fn encode(position: &Position, layout: &Layout, planes: &mut [f32]) {
+/// The planes that hold one number.
+pub(super) const UNIFORM: [u8; 4] = [QUEEN as u8, QUEEN as u8 + 1, PLY as u8, IN_HAND as u8];
+
+/// Appends the planes of a position.
+pub(super) fn show(position: &Position, layout: &Layout, planes: &mut SparsePlanes) {
     let size = usize::from(layout.frame) * usize::from(layout.frame);
-    let planes = &mut planes[..HiveEncoding::PLANE_COUNT * size];
-    planes[..QUEEN * size].fill(0.0);
-    planes[PINNED * size..PLY * size].fill(0.0);
-    for (piece, cell) in position.pieces().filter_map(|piece| Some((piece, position.cell_of(piece)?))) {
+    for piece in position.pieces() {
+        let Some(cell) = position.cell_of(piece) else { continue };
         let Some(place) = layout.frame_cell(cell).map(usize::from) else { continue };
         let is_mine = piece.side() == layout.side;
-        planes[(piece.kind() as usize + if is_mine { 0 } else { 8 }) * size + place] = 1.0;
+        let (kind, top) = if is_mine { (piece.kind() as usize, 1.0) } else { (piece.kind() as usize + 8, -1.0) };
+        let mark = (kind * size + place, 1.0);
         if position.top(cell) == Some(piece) {
-            planes[HEIGHT * size + place] = f32::from(position.height(cell)) / 7.0;
-            planes[TOP * size + place] = if is_mine { 1.0 } else { -1.0 };
+            let height = f32::from(position.height(cell)) / 7.0;
+            planes.put_all([mark, (HEIGHT * size + place, height), (TOP * size + place, top)]);
+        } else {
+            planes.put_all([mark]);
         }
     }
     for (plane, cells) in [(PLACEMENT, position.placement_cells()), (PINNED, position.pinned_cells())] {
-        for place in cells.iter().filter_map(|cell| layout.frame_cell(cell)) {
-            planes[plane * size + usize::from(place)] = 1.0;
-        }
+        layout.frame_cells(&cells).for_each(|place| planes.put(plane * size + usize::from(place), 1.0));
     }
     let queen_neighbours = |side| position.queen_neighbour_count(side) as f32 / 6.0;
-    let mut fill = |plane: usize, value: f32| planes[plane * size..(plane + 1) * size].fill(value);
-    fill(QUEEN, queen_neighbours(layout.side));
-    fill(QUEEN + 1, queen_neighbours(layout.side.opponent()));
-    fill(PLY, position.ply() as f32 / 200.0);
-    fill(IN_HAND, position.pieces_in_hand(layout.side).count() as f32 / 14.0);
+    planes.end(&[
+        queen_neighbours(layout.side),
+        queen_neighbours(layout.side.opponent()),
+        position.ply() as f32 / 200.0,
+        position.pieces_in_hand(layout.side).count() as f32 / 14.0,
+    ]);
 }

@@ -13,7 +13,7 @@ const ON_TOP: u16 = 6;
 
 /// Appends the index of each move, in their order.
 pub(super) fn indices_of(position: &Position, layout: &Layout, moves: &[Move], policy_indices: &mut Vec<u16>) {
-    let mut references = References::new(position, layout);
+    let mut references = References::new(layout);
     policy_indices.extend(moves.iter().map(|mv| match mv.piece() {
         None => HiveEncoding::PASS_INDEX,
         Some(piece) => {
@@ -31,21 +31,23 @@ pub(super) fn cells_of(
     policy_index: u16,
 ) -> Result<MoveCells, &'static str> {
     let (direction, mover_slot, reference_slot) = parts_of(policy_index)?;
-    let mover = layout.piece_in(mover_slot).ok_or("no such slot")?;
-    let source = position.cell_of(mover);
     if policy_index == HiveEncoding::PASS_INDEX && position.ply() > 0 {
         return Ok(MoveCells::Nothing);
     }
-    let target = target_of(position, layout, (direction, mover, reference_slot))?;
+    let target = target_of(position, layout, (direction, mover_slot, reference_slot))?;
     let Some(target) = layout.frame_cell(target) else { return Ok(MoveCells::Nothing) };
-    match source {
-        Some(source) => {
-            Ok(layout.frame_cell(source).map_or(MoveCells::Nothing, |source| MoveCells::Movement { source, target }))
-        }
-        None if mover.side() != layout.side => Err("the opponent's piece is in hand"),
-        None if !game_type.has(mover.kind()) => Err("the piece is not in play"),
-        None => Ok(MoveCells::Placement { kind: mover.kind() as u8, target }),
+    if let Some(source) = layout.cell_in(mover_slot) {
+        let source = layout.frame_cell(source);
+        return Ok(source.map_or(MoveCells::Nothing, |source| MoveCells::Movement { source, target }));
     }
+    let mover = layout.piece_in(mover_slot).ok_or("no such slot")?;
+    if mover.side() != layout.side {
+        return Err("the opponent's piece is in hand");
+    }
+    if !game_type.has(mover.kind()) {
+        return Err("the piece is not in play");
+    }
+    Ok(MoveCells::Placement { kind: mover.kind() as u8, target })
 }
 
 /// Returns direction, slot of the mover, and slot of the reference.
@@ -61,18 +63,18 @@ fn parts_of(policy_index: u16) -> Result<(u16, u8, u8), &'static str> {
 fn target_of(
     position: &Position,
     layout: &Layout,
-    (direction, mover, reference_slot): (u16, Piece, u8),
+    (direction, mover_slot, reference_slot): (u16, u8, u8),
 ) -> Result<Cell, &'static str> {
-    let reference = layout.piece_in(reference_slot).ok_or("no such slot")?;
-    if reference == mover {
+    if reference_slot == mover_slot {
         let is_first = direction == ON_TOP && position.ply() == 0;
         return if is_first { Ok(Cell::ORIGIN) } else { Err("mover and reference are one piece") };
     }
-    let cell = position.cell_of(reference).ok_or("the reference is in hand")?;
-    let Some(direction) = Direction::ALL.get(usize::from(direction)) else {
-        return if position.cell_of(mover).is_some() { Ok(cell) } else { Err("a piece cannot be placed on another") };
-    };
-    let target = cell.neighbour(*direction);
+    let cell = layout.cell_in(reference_slot).ok_or("the reference is in hand")?;
+    if direction == ON_TOP {
+        let is_on_board = layout.cell_in(mover_slot).is_some();
+        return if is_on_board { Ok(cell) } else { Err("a piece cannot be placed on another") };
+    }
+    let target = cell.step(usize::from(direction));
     if position.height(target) > 0 { Err("the cell is occupied") } else { Ok(target) }
 }
 
@@ -88,11 +90,10 @@ struct References {
 const EMPTY: u8 = 31 * 8;
 
 impl References {
-    fn new(position: &Position, layout: &Layout) -> Self {
+    fn new(layout: &Layout) -> Self {
         let mut lowest = [EMPTY; Cell::COUNT];
         for slot in 0..28 {
-            let piece = layout.piece_in(slot).expect("slots are 0..28");
-            if let Some(cell) = position.cell_of(piece) {
+            if let Some(cell) = layout.cell_in(slot) {
                 let entry = &mut lowest[cell.index()];
                 *entry = (*entry).min(slot * 8);
             }

@@ -93,7 +93,7 @@ impl Cell {
     }
 
     /// Returns the neighbour in direction number `direction`, 0..6, by a table.
-    pub(super) fn step(self, direction: usize) -> Self {
+    pub(crate) fn step(self, direction: usize) -> Self {
         Self(NEIGHBOURS[self.0 as usize & (Self::COUNT - 1)][direction & 7])
     }
 }

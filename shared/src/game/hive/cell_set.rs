@@ -28,6 +28,12 @@ impl CellSet {
         self.rows[cell.r() as usize & 31] >> cell.q() & 1 == 1
     }
 
+    /// Returns the cells of row `r` modulo 32: bit q for the column q.
+    #[must_use]
+    pub(crate) const fn line(&self, r: u8) -> u32 {
+        self.rows[r as usize & 31]
+    }
+
     /// Returns the number of cells.
     #[must_use]
     pub fn len(&self) -> usize {
@@ -91,7 +97,7 @@ impl FromIterator<Cell> for CellSet {
 
 /// The positions of the set bits of a number, rising.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Bits(pub(super) u32);
+pub(crate) struct Bits(pub(crate) u32);
 
 impl Iterator for Bits {
     type Item = usize;

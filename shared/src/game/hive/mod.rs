@@ -23,6 +23,7 @@ use crate::seed::mix_seed;
 use moves::{Count, Generator};
 
 pub use cell::{Cell, Direction};
+pub(crate) use cell_set::Bits;
 pub use cell_set::CellSet;
 pub use mv::Move;
 pub use piece::{Piece, PieceError, PieceKind};
