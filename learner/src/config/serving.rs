@@ -241,6 +241,9 @@ pub struct InferenceConfig {
     pub threads: usize,
     /// Batches evaluated at once, 1..=64, each by a thread with networks of its own.
     pub batches_at_once: u32,
+    /// Threads that read leaves ahead of the evaluations, 0..=64; others write the answers then. 0: the threads that
+    /// evaluate do both.
+    pub encode_threads: u32,
     /// Leaves evaluated together at most, 1..=65,536; a larger batch of a worker is refused.
     pub batch_leaves_max: u32,
     /// How long one evaluation may take, 1 ms to 1 min: smaller batches are made where it would take longer.
@@ -261,6 +264,7 @@ impl InferenceConfig {
     pub(super) fn check(&self) -> Result<(), SettingError> {
         check_range("threads", self.threads, ..=THREADS_MAX)?;
         check_range("batches_at_once", self.batches_at_once, 1..=64)?;
+        check_range("encode_threads", self.encode_threads, 0..=64)?;
         check_range("batch_leaves_max", self.batch_leaves_max, 1..=65_536)?;
         let times = Duration::from_millis(1)..=Duration::from_secs(60);
         check_that("batch_time_max", times.contains(&self.batch_time_max), || "is not in 1ms to 1min")?;

@@ -1,9 +1,11 @@
 //! Answers the leaves of all workers: a bounded queue, and threads that each own tensors and evaluate one batch at a time.
 //!
 //! A batch takes what waits, never mixes networks, and never waits for more: while it is evaluated, the next one gathers.
+//! The threads read leaves and write answers themselves, or have both done by others (`encode_thread_count`).
 //! Leaves of gates go first, streams take turns, and a batch is no larger than `batch_time_max` allows.
 //! What a worker sends is checked here; a bad batch is answered with an error and costs no other worker anything.
 
+mod answers;
 mod batch_times;
 mod batcher;
 mod device_time;
@@ -11,6 +13,7 @@ mod load_meter;
 mod networks;
 mod pace;
 mod queue;
+mod reader;
 #[cfg(test)]
 mod tests;
 mod waiting;
@@ -35,10 +38,12 @@ pub use networks::NetworkBackend;
 pub use queue::WaitingLeaves;
 
 use crate::best::BestNetwork;
+use answers::answer_channel;
 use batcher::Batcher;
 use device_time::DeviceTime;
 use pace::BatchPace;
 use queue::{LeafQueue, QueueError, QueueStream};
+use reader::LeafReader;
 
 /// Computes batches of positions by one of several networks: tensors in, tensors out. Owned by one thread.
 pub trait InferenceBackend {
@@ -73,6 +78,9 @@ pub struct Job {
 pub struct BatchSettings {
     /// Batches evaluated at once, at least 1, each by a thread of its own.
     pub batch_count: usize,
+    /// Threads that read leaves ahead of the evaluations; as many more as there are batches write answers then. 0: the
+    /// threads that evaluate do both.
+    pub encode_thread_count: usize,
     /// Leaves evaluated together at most.
     pub leaf_count_max: usize,
     /// How long one evaluation may take: smaller batches are made where it would take longer.
@@ -200,29 +208,45 @@ impl InferenceHandle {
     ) -> Result<(Self, Vec<JoinHandle<()>>), InferenceStartError> {
         let queue = Arc::new(LeafQueue::new(settings));
         let handle = Self { queue: Arc::new(QueueCloser(queue)), counters: Arc::default() };
-        let mut threads = Vec::with_capacity(settings.batch_count);
+        let mut threads = Vec::with_capacity(2 * settings.batch_count.max(1) + settings.encode_thread_count);
+        let is_read_ahead = settings.encode_thread_count > 0;
         for number in 0..settings.batch_count.max(1) {
+            let (queue, reader) = (handle.close_with_thread(), LeafReader::new(encoding.clone()));
+            let (best, counters, make_backend) = (Arc::clone(best), handle.counters(), make_backend.clone());
             let pace = BatchPace::new(settings.leaf_count_max, settings.padded_sizes.clone(), settings.time_max);
-            let queue = QueueCloser(Arc::clone(&handle.queue.0));
-            let (encoding, best, counters) = (encoding.clone(), Arc::clone(best), handle.counters());
-            let make_backend = make_backend.clone();
+            let answers = is_read_ahead.then(answer_channel);
+            let (sender, writer) = answers.map_or((None, None), |(sender, writer)| (Some(sender), Some(writer)));
             let (ready, is_ready) = std::sync::mpsc::sync_channel(1);
-            let thread = std::thread::Builder::new()
-                .name(format!("inference-{number}"))
-                .spawn(move || match make_backend() {
-                    Ok(backend) => {
-                        let _ = ready.send(Ok(()));
-                        Batcher::new(encoding, backend, pace, best, counters).run(&queue.0);
+            threads.push(spawn(format!("inference-{number}"), move || match make_backend() {
+                Ok(backend) => {
+                    let _ = ready.send(Ok(()));
+                    let batcher = Batcher::new(backend, pace, best, counters);
+                    match sender {
+                        Some(answers) => batcher.run_between(&queue.0, &answers),
+                        None => batcher.run(&queue.0, reader),
                     }
-                    Err(error) => {
-                        let _ = ready.send(Err(error));
-                    }
-                })
-                .map_err(InferenceStartError::Thread)?;
+                }
+                Err(error) => {
+                    let _ = ready.send(Err(error));
+                }
+            })?);
             is_ready.recv().map_err(|_| InferenceStartError::Ended)??;
-            threads.push(thread);
+            if let Some(writer) = writer {
+                let counters = handle.counters();
+                threads.push(spawn(format!("answers-{number}"), move || writer.run(&counters))?);
+            }
+        }
+        for number in 0..settings.encode_thread_count {
+            let (queue, reader) = (handle.close_with_thread(), LeafReader::new(encoding.clone()));
+            let counters = handle.counters();
+            threads.push(spawn(format!("encode-{number}"), move || reader.run(&queue.0, &counters))?);
         }
         Ok((handle, threads))
+    }
+
+    /// Returns what closes the queue when the thread that has it ends.
+    fn close_with_thread(&self) -> QueueCloser {
+        QueueCloser(Arc::clone(&self.queue.0))
     }
 
     /// Opens a stream of batches.
@@ -243,6 +267,10 @@ impl InferenceHandle {
     pub fn counters(&self) -> Arc<InferenceCounters> {
         Arc::clone(&self.counters)
     }
+}
+
+fn spawn(name: String, work: impl FnOnce() + Send + 'static) -> Result<JoinHandle<()>, InferenceStartError> {
+    std::thread::Builder::new().name(name).spawn(work).map_err(InferenceStartError::Thread)
 }
 
 /// Looks at the queue without keeping it open.

@@ -13,8 +13,15 @@ use crate::best::CurrentBest;
 
 type Answers = mpsc::Receiver<proto::EvaluationBatch>;
 
-/// Uniform priors and value 0, once `wait` returns.
+/// Threads that read: none of their own, one, several.
+const ENCODE_THREAD_COUNTS: [usize; 3] = [0, 1, 3];
+
+/// Uniform priors and a value that names the first move, once the wait returns.
 struct Waits<F>(F);
+
+fn value_of(first_index: u16) -> f32 {
+    f32::from(first_index) / 16.0
+}
 
 impl<F: FnMut()> InferenceBackend for Waits<F> {
     fn evaluate(
@@ -26,17 +33,18 @@ impl<F: FnMut()> InferenceBackend for Waits<F> {
         (self.0)();
         output.clear();
         output.priors.resize(input.policy_indices.len(), 0.5);
-        output.values.resize(input.len(), 0.0);
+        output.values.extend((0..input.len()).map(|leaf| value_of(input.policy_indices[input.move_range(leaf).start])));
         Ok(())
     }
 }
 
 fn start<F: FnMut()>(
-    batch_count: usize,
+    (batch_count, encode_thread_count): (usize, usize),
     make_wait: impl Fn() -> F + Clone + Send + 'static,
 ) -> (InferenceHandle, Vec<JoinHandle<()>>) {
     let settings = BatchSettings {
         batch_count,
+        encode_thread_count,
         leaf_count_max: 8,
         time_max: Duration::from_secs(1),
         padded_sizes: Vec::new(),
@@ -50,16 +58,26 @@ fn start<F: FnMut()>(
 
 /// Hands in one leaf for a network.
 async fn ask(stream: &LeafStream, network_id: u32) -> Answers {
+    hand_in(stream, proto::LeafBatch { network_id, ..batch(&[0]) }).await
+}
+
+/// Makes a batch of a leaf for each of `first_indices`, with two moves.
+fn batch(first_indices: &[u8]) -> proto::LeafBatch {
     let (encoding, mut packed) = (TicTacToeEncoding::new(TicTacToe), Vec::new());
-    encoding.pack(&encoding.game().initial_position(), &mut packed);
-    let batch = proto::LeafBatch {
+    for _ in first_indices {
+        encoding.pack(&encoding.game().initial_position(), &mut packed);
+    }
+    proto::LeafBatch {
         batch_id: 7,
-        network_id,
-        position_lengths: vec![packed.len() as u32],
+        network_id: 0,
+        position_lengths: vec![(packed.len() / first_indices.len()) as u32; first_indices.len()],
         positions: packed.into(),
-        policy_indices: vec![0, 0, 4, 0].into(),
-        move_counts: vec![2],
-    };
+        policy_indices: first_indices.iter().flat_map(|index| [*index, 0, 8, 0]).collect::<Vec<_>>().into(),
+        move_counts: vec![2; first_indices.len()],
+    }
+}
+
+async fn hand_in(stream: &LeafStream, batch: proto::LeafBatch) -> Answers {
     let (answer, answers) = mpsc::channel(1);
     let answer = answer.try_reserve_owned().expect("the channel is empty");
     assert!(stream.sender().submit(Job { batch, answer }).await);
@@ -72,8 +90,18 @@ async fn answered(mut answers: Answers) -> proto::EvaluationBatch {
     answer
 }
 
+fn end(threads: Vec<JoinHandle<()>>) {
+    threads.into_iter().for_each(|thread| thread.join().expect("it ends when nobody asks any more"));
+}
+
 #[tokio::test]
 async fn as_many_batches_are_evaluated_at_once_as_wanted() {
+    for encode_thread_count in ENCODE_THREAD_COUNTS {
+        check_two_at_once(encode_thread_count).await;
+    }
+}
+
+async fn check_two_at_once(encode_thread_count: usize) {
     let both = Arc::new(Barrier::new(2));
     let make_wait = move || {
         let both = Arc::clone(&both);
@@ -81,17 +109,23 @@ async fn as_many_batches_are_evaluated_at_once_as_wanted() {
             both.wait();
         }
     };
-    let (handle, threads) = start(2, make_wait);
+    let (handle, threads) = start((2, encode_thread_count), make_wait);
     let stream = handle.open_stream();
     let (best, candidate) = (ask(&stream, 0).await, ask(&stream, 2).await);
     assert_eq!(answered(best).await.network_id, 1);
     assert_eq!(answered(candidate).await.network_id, 2);
     drop((handle, stream));
-    threads.into_iter().for_each(|thread| thread.join().expect("it ends when nobody asks any more"));
+    end(threads);
 }
 
 #[tokio::test]
 async fn what_a_closed_stream_left_is_not_evaluated() {
+    for encode_thread_count in ENCODE_THREAD_COUNTS {
+        check_closed_stream(encode_thread_count).await;
+    }
+}
+
+async fn check_closed_stream(encode_thread_count: usize) {
     let (begin, begun) = sync_channel::<()>(0);
     let (release, released) = sync_channel::<()>(8);
     let released: Arc<std::sync::Mutex<Receiver<()>>> = Arc::new(std::sync::Mutex::new(released));
@@ -102,7 +136,7 @@ async fn what_a_closed_stream_left_is_not_evaluated() {
             let _ = released.lock().expect("nobody panics").recv();
         }
     };
-    let (handle, threads) = start(1, make_wait);
+    let (handle, threads) = start((1, encode_thread_count), make_wait);
     let (kept, closed) = (handle.open_stream(), handle.open_stream());
     let first = ask(&kept, 0).await;
     begun.recv().expect("the first is evaluated");
@@ -116,5 +150,57 @@ async fn what_a_closed_stream_left_is_not_evaluated() {
     answered(second).await;
     assert_eq!(handle.counters().counts().evaluation_count, 2);
     drop((handle, kept));
-    threads.into_iter().for_each(|thread| thread.join().expect("it ends when nobody asks any more"));
+    end(threads);
+}
+
+#[tokio::test]
+async fn a_batch_that_cannot_be_read_fails_alone() {
+    for encode_thread_count in ENCODE_THREAD_COUNTS {
+        let (handle, threads) = start((1, encode_thread_count), || || {});
+        let stream = handle.open_stream();
+        let mut bad = batch(&[0, 1]);
+        bad.policy_indices = vec![0, 0, 8, 0, 200, 0, 8, 0].into();
+        let (first, refused, last) =
+            (hand_in(&stream, batch(&[1, 2])).await, hand_in(&stream, bad).await, hand_in(&stream, batch(&[3])).await);
+        assert_eq!(values(&answered(first).await), [value_of(1), value_of(2)]);
+        let refused = { refused }.recv().await.expect("an answer");
+        assert!(refused.error.contains("policy index 200"), "{refused:?}");
+        assert!(refused.priors.is_empty() && refused.values.is_empty());
+        assert_eq!(values(&answered(last).await), [value_of(3)]);
+        let counts = handle.counters().counts();
+        assert_eq!((counts.evaluation_count, counts.refused_batch_count), (3, 1));
+        let queue = handle.queue();
+        drop((handle, stream));
+        end(threads);
+        assert_eq!(queue.waiting_leaves(), WaitingLeaves::default(), "what was refused gave its room back");
+    }
+}
+
+#[tokio::test]
+async fn every_leaf_of_many_streams_gets_its_own_answer() {
+    for encode_thread_count in ENCODE_THREAD_COUNTS {
+        let (handle, threads) = start((2, encode_thread_count), || || {});
+        let streams: Vec<LeafStream> = (0..5).map(|_| handle.open_stream()).collect();
+        let mut waiting = Vec::new();
+        for round in 0..40_usize {
+            for (number, stream) in streams.iter().enumerate() {
+                let leaves: Vec<u8> =
+                    (0..1 + (round + number) % 4).map(|leaf| ((round * 3 + number + leaf) % 8) as u8).collect();
+                waiting.push((hand_in(stream, batch(&leaves)).await, leaves));
+            }
+        }
+        for (answers, leaves) in waiting {
+            let expected: Vec<f32> = leaves.iter().map(|index| value_of(u16::from(*index))).collect();
+            assert_eq!(values(&answered(answers).await), expected);
+        }
+        drop((handle, streams));
+        end(threads);
+    }
+}
+
+/// Returns the values of an answer to leaves with two moves each.
+fn values(answer: &proto::EvaluationBatch) -> Vec<f32> {
+    let (mut priors, mut values, leaf_count) = (Vec::new(), Vec::new(), answer.values.len() / 4);
+    shared::wire::read_evaluations(answer, 2 * leaf_count, leaf_count, &mut priors, &mut values).expect("an answer");
+    values
 }

@@ -23,6 +23,11 @@ pub(super) enum LeafClass {
 }
 
 impl LeafClass {
+    /// Returns 0 or 1.
+    pub(super) const fn index(self) -> usize {
+        self as usize
+    }
+
     /// Returns what leaves for this network are for: self-play asks the best network, gates name theirs by number.
     pub(super) const fn of(network: NetworkRef) -> Self {
         match network {
@@ -69,10 +74,16 @@ impl<J> Waiting<J> {
         turns.push(stream, batch);
     }
 
-    /// Drops all batches of a stream.
-    pub(super) fn remove_stream(&mut self, stream: StreamId) {
-        self.gate.remove_stream(stream);
-        self.self_play.remove_stream(stream);
+    /// Drops all batches of a stream. Returns how many leaves of each class they had.
+    pub(super) fn remove_stream(&mut self, stream: StreamId) -> [(LeafClass, usize); 2] {
+        let (gate, self_play) = (self.gate.remove_stream(stream), self.self_play.remove_stream(stream));
+        [(LeafClass::Gate, gate), (LeafClass::SelfPlay, self_play)]
+    }
+
+    /// Takes one batch, of the stream whose turn it is, if there is one of a class that is wanted; of gates first.
+    pub(super) fn take_one(&mut self, is_wanted: impl Fn(LeafClass) -> bool) -> Option<(StreamId, WaitingBatch<J>)> {
+        let gate = if is_wanted(LeafClass::Gate) { self.gate.take_one() } else { None };
+        gate.or_else(|| if is_wanted(LeafClass::SelfPlay) { self.self_play.take_one() } else { None })
     }
 
     /// Moves batches for one network to `jobs`, at most `leaf_limit` leaves together; the first fits always. Returns
@@ -136,10 +147,23 @@ impl<J> Turns<J> {
         batches.push_back(batch);
     }
 
-    fn remove_stream(&mut self, stream: StreamId) {
-        if self.batches.remove(&stream).is_some() {
-            self.order.retain(|other| *other != stream);
+    /// Returns how many leaves are gone.
+    fn remove_stream(&mut self, stream: StreamId) -> usize {
+        let Some(batches) = self.batches.remove(&stream) else { return 0 };
+        self.order.retain(|other| *other != stream);
+        batches.iter().map(|batch| batch.leaf_count).sum()
+    }
+
+    fn take_one(&mut self) -> Option<(StreamId, WaitingBatch<J>)> {
+        let stream = self.order.pop_front()?;
+        let batches = self.batches.get_mut(&stream)?;
+        let batch = batches.pop_front()?;
+        if batches.is_empty() {
+            self.batches.remove(&stream);
+        } else {
+            self.order.push_back(stream);
         }
+        Some((stream, batch))
     }
 
     fn next_network(&self) -> Option<NetworkRef> {
@@ -251,13 +275,28 @@ mod tests {
     }
 
     #[test]
+    fn one_batch_at_a_time_is_of_a_gate_first_and_of_each_stream_in_turn() {
+        let mut waiting = Waiting::default();
+        for (stream, network, leaf_count) in
+            [(1, NetworkRef::Best, 1), (1, NetworkRef::Best, 2), (2, NetworkRef::Best, 3), (2, CANDIDATE.into(), 4)]
+        {
+            push(&mut waiting, stream, network, leaf_count);
+        }
+        let mut take = |is_wanted: fn(LeafClass) -> bool| waiting.take_one(is_wanted).map(|(_, batch)| batch.job);
+        assert_eq!(take(|class| class == LeafClass::SelfPlay), Some((1, 1)));
+        assert_eq!(take(|_| true), Some((2, 4)));
+        assert_eq!(take(|class| class == LeafClass::Gate), None);
+        assert_eq!([take(|_| true), take(|_| true), take(|_| true)], [Some((2, 3)), Some((1, 2)), None]);
+    }
+
+    #[test]
     fn what_a_closed_stream_left_is_dropped() {
         let mut waiting = Waiting::default();
         for stream in [1, 2, 1] {
             push(&mut waiting, stream, NetworkRef::Best, 2);
             push(&mut waiting, stream, CANDIDATE.into(), 2);
         }
-        waiting.remove_stream(1);
+        assert_eq!(waiting.remove_stream(1), [(LeafClass::Gate, 4), (LeafClass::SelfPlay, 4)]);
         assert_eq!(take_all(&mut waiting), [(CANDIDATE, vec![(2, 2)]), (BEST, vec![(2, 2)])]);
     }
 }

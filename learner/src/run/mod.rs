@@ -189,6 +189,7 @@ fn start_inference<E: Encoding, V: InferenceBackend>(
     let (files, network) = (taken_up.files.clone(), taken_up.network.clone());
     let settings = BatchSettings {
         batch_count: config.batches_at_once as usize,
+        encode_thread_count: config.encode_threads as usize,
         leaf_count_max: config.batch_leaves_max as usize,
         time_max: config.batch_time_max,
         padded_sizes: config.batch_sizes.clone(),

@@ -74,6 +74,20 @@ impl NetworkInput {
         Ok(())
     }
 
+    /// Appends all positions of `other`, which is left with memory to be used again and nothing that counts.
+    pub fn append(&mut self, other: &mut Self) {
+        if self.is_empty() {
+            std::mem::swap(self, other);
+            return;
+        }
+        self.planes.append(&other.planes);
+        self.policy_indices.extend_from_slice(&other.policy_indices);
+        self.cells.extend_from_slice(&other.cells);
+        self.active_cells.extend_from_slice(&other.active_cells);
+        extend_ends(&mut self.move_ends, &other.move_ends);
+        extend_ends(&mut self.active_ends, &other.active_ends);
+    }
+
     /// Returns where the moves of position `index` lie in `policy_indices`.
     #[must_use]
     pub fn move_range(&self, index: usize) -> std::ops::Range<usize> {
@@ -90,6 +104,12 @@ impl NetworkInput {
 pub(super) fn range(ends: &[u32], index: usize) -> std::ops::Range<usize> {
     let start = if index == 0 { 0 } else { ends[index - 1] as usize };
     start..ends[index] as usize
+}
+
+/// Appends ends that count from 0 to those of a batch that goes on.
+pub(super) fn extend_ends(ends: &mut Vec<u32>, more: &[u32]) {
+    let start = ends.last().copied().unwrap_or(0);
+    ends.extend(more.iter().map(|end| start + end));
 }
 
 /// What one training step learns from.

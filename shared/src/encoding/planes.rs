@@ -4,6 +4,7 @@
 //! whoever computes fills the planes in.
 
 use super::PlaneShape;
+use super::input::extend_ends;
 
 /// Input planes of B positions.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -63,6 +64,14 @@ impl SparsePlanes {
     pub fn end(&mut self, uniform_numbers: &[f32]) {
         self.uniform_numbers.extend_from_slice(uniform_numbers);
         self.ends.push(u32::try_from(self.places.len()).expect("a batch has fewer than 2^32 numbers"));
+    }
+
+    /// Appends all positions of `other`, which has the same uniform planes.
+    pub fn append(&mut self, other: &Self) {
+        self.places.extend_from_slice(&other.places);
+        self.numbers.extend_from_slice(&other.numbers);
+        self.uniform_numbers.extend_from_slice(&other.uniform_numbers);
+        extend_ends(&mut self.ends, &other.ends);
     }
 
     /// Returns where the numbers of position `index` lie in `places`.

@@ -1,9 +1,15 @@
 //! A load generator for benchmarks: sends leaves as fast as the learner takes them, and counts the answers.
 
+#![allow(dead_code, reason = "each benchmark uses its part")]
+
+pub mod processor_time;
+
+use std::collections::BTreeSet;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
+use processor_time::ProcessorTimes;
 use prost::Message;
 use proto::inference_client::InferenceClient;
 use proto::workers_client::WorkersClient;
@@ -42,12 +48,20 @@ pub struct LoadSettings {
 }
 
 /// What was measured.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct LoadReport {
     /// Leaves counted.
     pub leaf_count: u64,
     /// Time from the last answer of the warm-up to the last answer.
     pub time: Duration,
+    /// Processor time of the other threads of this process in that time, by their names.
+    pub processor_times: Vec<(String, Duration)>,
+    /// Legal moves of each leaf of a batch.
+    pub move_counts: Vec<u32>,
+    /// The priors of the last answer, end to end.
+    pub priors: Vec<f32>,
+    /// The values of the last answer.
+    pub values: Vec<f32>,
     /// Mean legal moves of a leaf.
     pub moves_per_leaf: f64,
     /// Mean bytes of a leaf, both ways, as messages are encoded.
@@ -59,6 +73,12 @@ impl LoadReport {
     #[must_use]
     pub fn leaves_per_second(&self) -> f64 {
         self.leaf_count as f64 / self.time.as_secs_f64().max(1e-9)
+    }
+
+    /// Returns the processor time of the other threads for each leaf, in microseconds.
+    pub fn processor_us_per_leaf(&self) -> f64 {
+        let time: Duration = self.processor_times.iter().map(|(_, time)| *time).sum();
+        time.as_secs_f64() * 1e6 / self.leaf_count as f64
     }
 }
 
@@ -110,16 +130,18 @@ async fn measure(channel: Channel, credits: usize, batch: &LeafBatch, load: Load
     let opened = inference.evaluate_leaves(ReceiverStream::new(stream)).await;
     let mut answers = opened.expect("the learner opens the stream").into_inner();
     let (mut priors, mut values) = (vec![], vec![]);
-    let (mut started, mut answer_bytes) = (Instant::now(), 0);
+    let (mut started, mut answer_bytes, mut unanswered) = (Instant::now(), 0, BTreeSet::from_iter(0..total as u64));
+    let mut used_before = ProcessorTimes::default();
     for received in 0..total {
         if received == load.warm_up_batches {
-            started = Instant::now();
+            (started, used_before) = (Instant::now(), ProcessorTimes::of_others());
         }
         let answer = tokio::time::timeout(ANSWER_WAIT_MAX, answers.message()).await.expect("an answer in time");
         let answer = answer.expect("the stream goes on").expect("the learner keeps the stream open");
         answer_bytes = answer.encoded_len();
         shared::wire::read_evaluations(&answer, move_count, leaf_count, &mut priors, &mut values)
             .expect("a valid answer");
+        assert!(unanswered.remove(&answer.batch_id), "batch {} is answered once", answer.batch_id);
         if sent < total {
             send(&outgoing, batch, &mut sent).await;
         }
@@ -127,6 +149,10 @@ async fn measure(channel: Channel, credits: usize, batch: &LeafBatch, load: Load
     LoadReport {
         leaf_count: (load.batches * leaf_count) as u64,
         time: started.elapsed(),
+        processor_times: ProcessorTimes::of_others().since(&used_before),
+        move_counts: batch.move_counts.clone(),
+        priors,
+        values,
         moves_per_leaf: move_count as f64 / leaf_count as f64,
         bytes_per_leaf: (batch.encoded_len() + answer_bytes) as f64 / leaf_count as f64,
     }

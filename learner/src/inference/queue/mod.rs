@@ -1,4 +1,10 @@
 //! The batches that wait to be evaluated: bounded in leaves, for each stream and in all, and dropped with their stream.
+//!
+//! Where threads of their own read them, they wait twice: unread, then read (`read_ahead`).
+
+mod read_ahead;
+#[cfg(test)]
+mod tests;
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
@@ -11,6 +17,7 @@ use tokio_util::sync::CancellationToken;
 use super::waiting::{LeafClass, StreamId, Waiting, WaitingBatch};
 use super::{BatchSettings, Job};
 use crate::best::{BestNetwork, CurrentBest};
+use read_ahead::ReadAhead;
 
 /// Streams whose leaves fill the queue together: a single one is bounded to this part of it.
 const FULL_STREAM_COUNT: usize = 4;
@@ -21,8 +28,16 @@ pub(super) struct QueuedJob {
     pub(super) job: Job,
     pub(super) class: LeafClass,
     pub(super) submitted_at: Instant,
+    /// Its stream's: nobody waits for the answer any more.
+    closed: CancellationToken,
     /// Its leaves' room in the queue of its stream and of its class, until it is answered.
     _room: [OwnedSemaphorePermit; 2],
+}
+
+impl QueuedJob {
+    pub(super) fn leaf_count(&self) -> usize {
+        self.job.batch.move_counts.len()
+    }
 }
 
 /// The network that evaluates the jobs taken together, and the generation of the best one at that moment.
@@ -56,6 +71,9 @@ pub struct WaitingLeaves {
 #[derive(Debug)]
 pub(super) struct LeafQueue {
     state: Mutex<State>,
+    /// A batch has come that nobody has read, or there is room for another one that is read.
+    has_unread: Condvar,
+    /// A batch has come that can be evaluated: a read one, where others read.
     arrived: Condvar,
     gate_room: Arc<Semaphore>,
     self_play_room: Arc<Semaphore>,
@@ -68,6 +86,7 @@ pub(super) struct LeafQueue {
 #[derive(Debug, Default)]
 struct State {
     waiting: Waiting<QueuedJob>,
+    read: ReadAhead,
     last_stream: StreamId,
     /// Whether nothing will come any more, or nobody will take it.
     is_closed: bool,
@@ -77,7 +96,8 @@ impl LeafQueue {
     pub(super) fn new(settings: &BatchSettings) -> Self {
         let leaf_count_max = settings.queue_leaf_count_max.clamp(settings.leaf_count_max, Semaphore::MAX_PERMITS);
         Self {
-            state: Mutex::default(),
+            state: Mutex::new(State { read: ReadAhead::new(settings), ..State::default() }),
+            has_unread: Condvar::new(),
             arrived: Condvar::new(),
             gate_room: Arc::new(Semaphore::new(leaf_count_max)),
             self_play_room: Arc::new(Semaphore::new(leaf_count_max)),
@@ -104,7 +124,10 @@ impl LeafQueue {
     /// Closes a stream and drops what waits of it.
     pub(super) fn close_stream(&self, stream: &QueueStream) {
         stream.closed.cancel();
-        self.lock().waiting.remove_stream(stream.id);
+        let mut state = self.lock();
+        state.waiting.remove_stream(stream.id);
+        state.read.remove_stream(stream.id);
+        self.has_unread.notify_all();
     }
 
     /// Adds a job of a stream; waits while the stream or the queue is full.
@@ -126,13 +149,17 @@ impl LeafQueue {
         if state.is_closed || stream.closed.is_cancelled() {
             return Err((QueueError::Closed, job));
         }
-        let job = QueuedJob { job, class, submitted_at, _room: room };
+        let job = QueuedJob { job, class, submitted_at, closed: stream.closed.clone(), _room: room };
         state.waiting.push(stream.id, WaitingBatch { network, leaf_count, job });
-        self.arrived.notify_one();
+        if state.read.is_used() {
+            self.has_unread.notify_one()
+        } else {
+            self.arrived.notify_one()
+        }
         Ok(())
     }
 
-    /// Takes jobs for one network, at most `leaf_limit` leaves together. Waits for the first as long as it takes, and not
+    /// Takes jobs that nobody has read, for one network, at most `leaf_limit` leaves together. Waits for the first as long as it takes, and not
     /// at all for more: while they are evaluated, the next ones gather. `None` once the queue is closed.
     pub(super) fn take(&self, best: &BestNetwork, leaf_limit: usize, jobs: &mut Vec<QueuedJob>) -> Option<TakenFor> {
         let is_idle = |state: &mut State| state.waiting.is_empty() && !state.is_closed;
@@ -147,8 +174,10 @@ impl LeafQueue {
         let mut state = self.lock();
         state.is_closed = true;
         state.waiting = Waiting::default();
+        state.read.clear();
         self.gate_room.close();
         self.self_play_room.close();
+        self.has_unread.notify_all();
         self.arrived.notify_all();
     }
 
@@ -182,112 +211,4 @@ pub(super) struct QueueStream {
     id: StreamId,
     room: Arc<Semaphore>,
     closed: CancellationToken,
-}
-
-#[cfg(test)]
-mod tests {
-    use std::time::Duration;
-
-    use tokio::sync::mpsc;
-
-    use super::*;
-
-    type Answers = mpsc::Receiver<proto::EvaluationBatch>;
-
-    fn queue(leaf_count_max: usize, queue_leaf_count_max: usize) -> LeafQueue {
-        let time_max = Duration::from_millis(50);
-        LeafQueue::new(&BatchSettings {
-            batch_count: 1,
-            leaf_count_max,
-            time_max,
-            padded_sizes: Vec::new(),
-            queue_leaf_count_max,
-        })
-    }
-
-    fn best() -> BestNetwork {
-        BestNetwork::new(CurrentBest { network_id: NetworkId::FIRST, generation: Generation::default() })
-    }
-
-    fn job(batch_id: u64, leaf_count: usize) -> (Job, Answers) {
-        let (answer, answers) = mpsc::channel(1);
-        let answer = answer.try_reserve_owned().unwrap();
-        (
-            Job {
-                batch: proto::LeafBatch { batch_id, move_counts: vec![1; leaf_count], ..Default::default() },
-                answer,
-            },
-            answers,
-        )
-    }
-
-    fn take(queue: &LeafQueue) -> Vec<u64> {
-        let mut jobs = Vec::new();
-        queue.take(&best(), 8, &mut jobs);
-        jobs.iter().map(|queued| queued.job.batch.batch_id).collect()
-    }
-
-    #[tokio::test]
-    async fn a_batch_above_the_limit_is_refused_in_words() {
-        let queue = queue(8, 64);
-        let stream = queue.open_stream();
-        let (error, _) = queue.push(&stream, job(1, 9).0).await.unwrap_err();
-        assert_eq!(error.to_string(), "batch of 9 leaves: more than 8, the learner's inference.batch_leaves_max");
-    }
-
-    #[tokio::test]
-    async fn a_full_stream_waits_and_leaves_room_for_others() {
-        let queue = queue(8, 64);
-        let (crowded, other) = (queue.open_stream(), queue.open_stream());
-        for batch_id in [1, 2] {
-            queue.push(&crowded, job(batch_id, 8).0).await.unwrap();
-        }
-        let (third, _answers) = job(3, 1);
-        let push = queue.push(&crowded, third);
-        tokio::pin!(push);
-        assert!(is_pending(push.as_mut()).await, "a quarter of 64 leaves is one stream's");
-        queue.push(&other, job(4, 8).0).await.unwrap();
-        assert_eq!(queue.waiting_leaves(), WaitingLeaves { gate: 0, self_play: 24 });
-        assert_eq!(take(&queue), [1]);
-        push.await.unwrap();
-        assert_eq!([take(&queue), take(&queue)], [vec![4], vec![2]]);
-        assert_eq!(take(&queue), [3]);
-    }
-
-    #[tokio::test]
-    async fn a_closed_stream_loses_what_waits_and_wakes_what_wants_in() {
-        let queue = queue(8, 8);
-        let (closing, other) = (queue.open_stream(), queue.open_stream());
-        let (first, mut answers) = job(1, 8);
-        queue.push(&closing, first).await.unwrap();
-        let (second, third) = (queue.push(&closing, job(2, 8).0), queue.push(&other, job(3, 8).0));
-        tokio::pin!(second, third);
-        assert!(is_pending(second.as_mut()).await && is_pending(third.as_mut()).await);
-        queue.close_stream(&closing);
-        assert_eq!(second.await.unwrap_err().0, QueueError::Closed);
-        third.await.unwrap();
-        assert_eq!(answers.recv().await, None, "dropped without an answer");
-        assert_eq!(take(&queue), [3]);
-        assert_eq!(queue.push(&closing, job(4, 1).0).await.unwrap_err().0, QueueError::Closed);
-    }
-
-    #[tokio::test]
-    async fn a_closed_queue_takes_nothing_and_gives_nothing() {
-        let queue = queue(8, 8);
-        let stream = queue.open_stream();
-        queue.push(&stream, job(1, 8).0).await.unwrap();
-        queue.close();
-        assert_eq!(take(&queue), Vec::<u64>::new());
-        assert_eq!(queue.push(&stream, job(2, 1).0).await.unwrap_err().0, QueueError::Closed);
-    }
-
-    /// Returns whether the future does not come to an end by itself.
-    async fn is_pending<F: Future>(future: std::pin::Pin<&mut F>) -> bool {
-        let mut future = future;
-        tokio::select! {
-            biased;
-            _ = future.as_mut() => false,
-            () = tokio::task::yield_now() => true,
-        }
-    }
 }

@@ -1,0 +1,87 @@
+//! Deals the answers of an evaluation out to the streams that asked, on the thread that evaluated or on another.
+
+use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
+
+use shared::search::LeafAnswers;
+use shared::wire::{EvaluationHeader, write_evaluations};
+
+use super::queue::{QueuedJob, TakenFor};
+use super::waiting::LeafClass;
+use net::NetworkOutput;
+
+use super::InferenceCounters;
+
+/// Evaluations that may wait until their answers are written; then the thread that evaluates waits.
+const EVALUATIONS_UNWRITTEN_MAX: usize = 2;
+
+/// An evaluation whose answers are to be written.
+#[derive(Debug, Default)]
+pub(super) struct Evaluated {
+    /// Whose leaves they are, in the order of `output`. Empty again once they have their answers.
+    pub(super) jobs: Vec<QueuedJob>,
+    pub(super) output: NetworkOutput,
+}
+
+impl Evaluated {
+    /// Sends each job its answers, and counts them.
+    pub(super) fn deal_out(&mut self, taken_for: TakenFor, counters: &InferenceCounters) {
+        let TakenFor { network_id, generation } = taken_for;
+        let mut answers = LeafAnswers::new(&self.output.priors, &self.output.values);
+        // The count of the whole batch goes to its first answer: sums over workers stay right.
+        let mut uniform_prior_count = self.output.uniform_prior_count;
+        InferenceCounters::add(&counters.uniform_prior_count, uniform_prior_count as usize);
+        for QueuedJob { job, class, submitted_at, .. } in self.jobs.drain(..) {
+            let leaf_count = job.batch.move_counts.len();
+            let own = answers.take(leaf_count, job.batch.policy_indices.len() / 2);
+            let header = EvaluationHeader { batch_id: job.batch.batch_id, network_id, generation, uniform_prior_count };
+            uniform_prior_count = 0;
+            job.answer.send(write_evaluations(header, own.priors(), own.values()));
+            if class == LeafClass::SelfPlay {
+                let wait_us = submitted_at.elapsed().as_micros() as usize;
+                InferenceCounters::add(&counters.self_play_wait_us, wait_us * leaf_count);
+            }
+        }
+    }
+}
+
+/// Where a thread that evaluates hands its answers to the thread that writes them.
+#[derive(Debug)]
+pub(super) struct AnswerSender {
+    evaluated: SyncSender<(Evaluated, TakenFor)>,
+    /// What was written, to be used again.
+    written: Receiver<Evaluated>,
+}
+
+/// The thread's end of an [`AnswerSender`].
+#[derive(Debug)]
+pub(super) struct AnswerWriter {
+    evaluated: Receiver<(Evaluated, TakenFor)>,
+    /// As many wait here as were sent before, which the other channel bounds.
+    written: Sender<Evaluated>,
+}
+
+/// Connects a thread that evaluates with one that writes.
+pub(super) fn answer_channel() -> (AnswerSender, AnswerWriter) {
+    let (evaluated, to_write) = sync_channel(EVALUATIONS_UNWRITTEN_MAX);
+    let (written, to_reuse) = channel();
+    (AnswerSender { evaluated, written: to_reuse }, AnswerWriter { evaluated: to_write, written })
+}
+
+impl AnswerSender {
+    /// Hands an evaluation over, in exchange for the memory of one that is written. Returns false if nobody writes.
+    pub(super) fn send(&self, evaluated: &mut Evaluated, taken_for: TakenFor) -> bool {
+        let next = self.written.try_recv().unwrap_or_default();
+        self.evaluated.send((std::mem::replace(evaluated, next), taken_for)).is_ok()
+    }
+}
+
+impl AnswerWriter {
+    /// Writes until the thread that evaluates has ended.
+    pub(super) fn run(self, counters: &InferenceCounters) {
+        for (mut evaluated, taken_for) in self.evaluated {
+            evaluated.deal_out(taken_for, counters);
+            // Nobody takes it once the other thread has ended.
+            let _ = self.written.send(evaluated);
+        }
+    }
+}
