@@ -202,6 +202,16 @@ fn a_network_is_measured_on_the_games_that_its_training_held_out() {
         let found = held_out[name].as_f64().expect("a number");
         assert!((found - column(column_name)).abs() < 1e-4, "{name}: {found} and {}", column(column_name));
     }
+    for (share, words) in [
+        ("0", "no game is held out by --held-out-share 0"),
+        ("0.000001", "none of 25 of Base+MLP is held out by --seed 1 and --held-out-share 0.000001: give more games"),
+    ] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_learner"));
+        command.arg("evaluate").arg("--network").arg(folder.join("pretrained.safetensors"));
+        command.arg("--games").arg(games()).args(["--held-out", "--held-out-share", share]);
+        let log = log_of(&run(command));
+        assert!(log.contains(words), "{log}");
+    }
     let all: serde_json::Value = serde_json::from_str(&evaluate(&["--json"])).expect("JSON");
     assert_eq!(all["games"], 25);
     assert!(held_out["games"].as_u64() < all["games"].as_u64());

@@ -70,7 +70,7 @@ impl<T: Display, R: RangeBounds<T>> Display for OutOfRange<T, R> {
             (Included(least), Included(most)) => write!(f, "{value} is not in {least}..={most}"),
             (Included(least), Excluded(end)) => write!(f, "{value} is not in {least}..{end}"),
             (Excluded(start), Included(most)) => write!(f, "{value} is not above {start} and at most {most}"),
-            (Excluded(start), Excluded(end)) => write!(f, "{value} is not between {start} and {end}"),
+            (Excluded(start), Excluded(end)) => write!(f, "{value} is not above {start} and below {end}"),
             (Included(least), Unbounded) => write!(f, "{value} is below {least}"),
             (Excluded(start), Unbounded) => write!(f, "{value} is not above {start}"),
             (Unbounded, Included(most)) => write!(f, "{value} is above {most}"),
@@ -95,7 +95,8 @@ mod tests {
         let score = (Excluded(0.0), Included(1.0));
         assert_eq!(problem(check_range("score", 0.0, score)), "score: 0 is not above 0 and at most 1");
         let share = (Excluded(0.0), Excluded(1.0));
-        assert_eq!(problem(check_range("share", 1.0, share)), "share: 1 is not between 0 and 1");
+        assert_eq!(problem(check_range("share", 1.0, share)), "share: 1 is not above 0 and below 1");
+        assert_eq!(problem(check_range("share", 0.0, share)), "share: 0 is not above 0 and below 1");
         assert_eq!(check_range("share", 0.5, share), Ok(()));
     }
 

@@ -12,7 +12,7 @@ use runtime::{exit, logging};
 use samples::human_games::{HumanSampleSets, ReadSettings, SetSettings, encoding_of, make_sets, read_games};
 use samples::split::Split;
 use serde::Serialize;
-use shared::catalog::NetworkGame;
+use shared::catalog::{GameSpec, NetworkGame};
 use shared::game::hive::{GameType, Hive};
 use tokio_util::sync::CancellationToken;
 
@@ -77,6 +77,11 @@ pub fn evaluate(args: &EvaluateArgs) -> anyhow::Result<()> {
     if !(0.0..=1.0).contains(&args.held_out_share) {
         return Err(UsageError(format!("--held-out-share {}: not in 0..=1", args.held_out_share)).into());
     }
+    if args.held_out && args.held_out_share == 0.0 {
+        let what =
+            "--held-out: no game is held out by --held-out-share 0; give a share above 0, or leave --held-out out";
+        return Err(UsageError(what.into()).into());
+    }
     net::cuda::preload(args.device)?;
     let file = start_network::open(&start_network::network_of(&args.network), &Hive::default().spec(Hive::USUAL_VIEW))?;
     let game = file.spec()?.game;
@@ -92,13 +97,26 @@ pub fn evaluate(args: &EvaluateArgs) -> anyhow::Result<()> {
     let held_out_share = if args.held_out { args.held_out_share } else { 1.0 };
     let split = Split { seed: args.seed, held_out_share };
     let sets = make_sets(&encoding, &read.games, SetSettings { split, decided_only: false });
-    anyhow::ensure!(sets.samples.held_out_games > 0, "games: none of {} to measure with", game.type_name());
+    anyhow::ensure!(sets.samples.held_out_games > 0, nothing_to_measure(args, &game, &sets));
     let spinner = logging::spinner();
     spinner.set_message(format!("{} positions", sets.samples.held_out.position_count()));
     let metrics = measure(&network, &encoding, &sets.samples.held_out, BATCH_THREADS, &CancellationToken::new())?;
     spinner.finish_and_clear();
     let metrics = metrics.context("stopped")?;
     print(args, &sets, read.dropped.len() as u64, &metrics)
+}
+
+/// Says why there is no game to measure with.
+fn nothing_to_measure(args: &EvaluateArgs, game: &GameSpec, sets: &HumanSampleSets) -> String {
+    match sets.samples.training_games {
+        0 => format!("games: none of {} to measure with", game.type_name()),
+        count => format!(
+            "games: none of {count} of {} is held out by --seed {} and --held-out-share {}: give more games",
+            game.type_name(),
+            args.seed,
+            args.held_out_share
+        ),
+    }
 }
 
 fn print(
