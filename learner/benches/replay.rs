@@ -213,6 +213,7 @@ fn changes_of(game: &GameRecord, number: u64, outcome: Outcome) -> Vec<Change> {
         opening_hash: 0,
         final_hash: 0,
         moves_hash: 0,
+        checksum: None,
     };
     let plies = (0..).zip(&game.plies).map(|(ply, record)| Change::AddPly { game_id, ply, record: record.clone() });
     std::iter::once(Change::CreateGame(new_game)).chain(plies).chain([Change::FinishGame(finished)]).collect()

@@ -75,7 +75,7 @@ impl GameVisitor for Games<'_> {
     type Output = PartReport;
 
     fn visit<E: Encoding>(self, encoding: E) -> PartReport {
-        let (mut game_count, mut damages) = (0, Vec::new());
+        let (mut game_count, mut unsealed_count, mut damages) = (0, 0, Vec::new());
         for kind in [GameKind::SelfPlay, GameKind::Gate] {
             let game_ids = match self.0.finished_game_ids(kind) {
                 Ok(game_ids) => game_ids,
@@ -87,11 +87,18 @@ impl GameVisitor for Games<'_> {
             game_count += game_ids.len();
             for chunk in game_ids.chunks(CHUNK_GAMES) {
                 let read: Vec<_> = chunk.iter().map(|game_id| (*game_id, self.0.game(*game_id))).collect();
+                let is_unsealed = |game: &StoredGame| game.checksum.is_none();
+                unsealed_count +=
+                    read.iter().filter(|(_, game)| matches!(game, Ok(Some(game)) if is_unsealed(game))).count();
                 damages
                     .par_extend(read.into_par_iter().filter_map(|(game_id, game)| damage_of(&encoding, game_id, game)));
             }
         }
-        PartReport { part: "games", summary: format!("{game_count} finished, replayed by the rules"), damages }
+        let mut summary = format!("{game_count} finished, compared with their checksums and replayed by the rules");
+        if unsealed_count > 0 {
+            summary += &format!("; {unsealed_count} have no checksum until a learner opens this older store");
+        }
+        PartReport { part: "games", summary, damages }
     }
 }
 

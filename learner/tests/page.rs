@@ -129,6 +129,7 @@ fn store_game(store: &Store, game: NewGame, played: &RandomGame) {
         opening_hash: 1,
         final_hash: 2,
         moves_hash: game_id.get(),
+        checksum: None,
     }));
     store.write(changes).expect("stored");
 }

@@ -123,6 +123,7 @@ fn the_games_of_a_worker_can_be_taken_out_and_put_back() {
         opening_hash: 0,
         final_hash: 0,
         moves_hash: 0,
+        checksum: None,
     }));
     store.write(changes).expect("stored");
     let reader = store.reader().expect("a reader");
@@ -167,7 +168,9 @@ fn a_store_of_before_games_had_starts_is_read_and_goes_on() {
 
 /// Makes iterations and games those of schema 3.
 fn drop_costs_and_yardsticks(database: &Connection) {
-    database.execute_batch("ALTER TABLE games DROP COLUMN opponent_id").expect("it was there");
+    for column in ["opponent_id", "checksum"] {
+        database.execute_batch(&format!("ALTER TABLE games DROP COLUMN {column}")).expect("it was there");
+    }
     for column in ["evaluation_count", "training_sample_count", "flop"] {
         database.execute_batch(&format!("ALTER TABLE iterations DROP COLUMN {column}")).expect("it was there");
     }
@@ -203,7 +206,7 @@ fn a_later_schema_is_refused_in_words() {
     connection.pragma_update(None, "user_version", 99).expect("set");
     drop(connection);
     let error = Store::open(run_dir.path(), &run_row()).expect_err("too new");
-    assert_eq!(error.to_string(), "the store has schema version 99, this program knows up to 6: use a newer program");
+    assert_eq!(error.to_string(), "the store has schema version 99, this program knows up to 7: use a newer program");
 }
 
 #[test]
@@ -311,6 +314,7 @@ fn yardstick_games_belong_to_no_gate_and_outlive_its_verdict() {
             opening_hash,
             final_hash,
             moves_hash,
+            checksum: None,
         })
     };
     store.write(vec![finish(2, Outcome::Win(Side::White)), finish(3, Outcome::Draw)]).expect("stored");

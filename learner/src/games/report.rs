@@ -16,7 +16,9 @@ use super::open_games::LeaseTerms;
 use super::ply_fit::{Fit, RefusedPly, check_search, fit};
 use super::registry::{Delivery, Inner};
 use super::{GameRegistry, RegistryError};
-use crate::store::{Ack, Change, FinishedGame, GameKind, NewGame, StoreError, StoredResult};
+use crate::store::{
+    Ack, Change, FinishedGame, GameKind, NewGame, SealedEnd, StoreError, StoredResult, record_checksum,
+};
 
 /// What became of a reported ply.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -232,15 +234,19 @@ impl<E: Encoding> GameRegistry<E> {
         let closing = match ended {
             Ok((outcome, replayed)) => {
                 inner.last_finish_number += 1;
+                let result = StoredResult { outcome, is_cut_off: replayed.is_cut_off };
+                let finish_number = inner.last_finish_number;
+                let end = SealedEnd { finish_number, result, moves_hash: game.moves_hash() };
                 let finished = FinishedGame {
                     game_id,
-                    finish_number: inner.last_finish_number,
-                    result: StoredResult { outcome, is_cut_off: replayed.is_cut_off },
+                    finish_number,
+                    result,
                     ply_count: replayed.ply_count,
                     sample_count: replayed.samples.len() as u32,
                     opening_hash: game.opening_hash(),
                     final_hash: self.encoding.game().hash(game.state.position()),
-                    moves_hash: game.moves_hash(),
+                    moves_hash: end.moves_hash,
+                    checksum: Some(record_checksum(&game.game, game.plies(), end)),
                 };
                 inner.deliveries.push_back(Delivery {
                     finish_number: finished.finish_number,

@@ -264,7 +264,7 @@ impl Reader {
 
     /// Returns whether games have a column `opponent_id`: those of an earlier version have not.
     pub(super) fn has_opponents(&self) -> bool {
-        self.added_game_columns.ends_with("opponent_id")
+        self.game_columns.has_opponents
     }
 
     /// Returns what stands for that column.

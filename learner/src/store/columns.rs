@@ -48,6 +48,11 @@ number_column!(NetworkRef, |network| number_of(id_of(network)), |number| {
 });
 number_column!(Option<NetworkId>, number_of, |number| Ok(NetworkId::new(number)));
 
+/// Returns the number that stands for a network in the database: 0 for the best one.
+pub(super) fn number_of_ref(network: NetworkRef) -> u32 {
+    number_of(id_of(network))
+}
+
 const fn id_of(network: NetworkRef) -> Option<NetworkId> {
     match network {
         NetworkRef::Best => None,

@@ -5,6 +5,7 @@
 
 mod apply;
 mod browse;
+mod checksum;
 mod columns;
 mod copy;
 mod cost;
@@ -14,6 +15,7 @@ mod log_bound;
 mod open_files;
 mod problem;
 mod read;
+mod read_game;
 mod rows;
 mod schema;
 #[cfg(test)]
@@ -26,6 +28,7 @@ mod yardstick;
 use std::path::{Path, PathBuf};
 
 pub use browse::{GameFilter, GameKindFilter, GameSummary, IterationSummary, MetricValue, RunTotals};
+pub use checksum::{SealedEnd, record_checksum};
 pub use error::StoreError;
 pub use problem::StoreProblem;
 pub use read::{FinishedSpan, GameStatistics, Reader};

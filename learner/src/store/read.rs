@@ -4,18 +4,14 @@ use std::path::Path;
 
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use shared::ids::{GameId, Generation, NetworkId};
-use shared::record::{GameRecord, PlyRecord, PolicyTarget};
 
 use super::columns::Column;
+use super::read_game::{GameColumns, read_game, span_if_whole, stored_game};
 use super::rows::{
-    CheckpointRow, GameKind, IterationCost, IterationRow, NetworkRow, NewGame, NewNetwork, StoredGame, StoredResult,
-    outcome_of,
+    CheckpointRow, GameKind, GameState, IterationCost, IterationRow, NetworkRow, NewNetwork, StoredGame,
 };
 use super::{RunRow, StoreError, schema};
 
-/// Columns of a game, in the order in which [`read_game`] takes them; after them come [`schema::added_game_columns`].
-const GAME_COLUMNS: &str = "game_id, kind, iteration, pair_index, candidate_id, white_network_id, black_network_id,
-    seed, settings, opening, opening_ply_count, state, result, is_cut_off, finish_number, moves_hash";
 const NETWORK_COLUMNS: &str = "network_id, generation, file, sha256, training_step, state, created_at";
 
 /// Columns of an iteration, in the order in which [`read_iteration`] takes them; after them come those of its cost.
@@ -27,7 +23,7 @@ pub(super) const ITERATION_COLUMNS: &str =
 #[derive(Debug)]
 pub struct Reader {
     pub(super) connection: Connection,
-    pub(super) added_game_columns: &'static str,
+    pub(super) game_columns: GameColumns,
     pub(super) cost_columns: &'static str,
 }
 
@@ -67,8 +63,8 @@ impl Reader {
     /// Opens the database for reading.
     pub(super) fn open(database: &Path) -> Result<Self, StoreError> {
         let connection = schema::open_for_reading(database)?;
-        let added_game_columns = schema::added_game_columns(&connection)?;
-        Ok(Self { added_game_columns, cost_columns: schema::cost_columns(&connection)?, connection })
+        let game_columns = GameColumns::of(&connection)?;
+        Ok(Self { game_columns, cost_columns: schema::cost_columns(&connection)?, connection })
     }
 
     /// Opens the store of the run in `run_dir` for reading alone; a learner may be at work there.
@@ -111,22 +107,23 @@ impl Reader {
     /// # Errors
     /// [`StoreError::Database`] if the database fails, [`StoreError::UnknownValue`] for a row of a later version.
     pub fn gate_games(&self, candidate_id: NetworkId) -> Result<Vec<StoredGame>, StoreError> {
-        let added = self.added_game_columns;
-        let sql = format!("SELECT {GAME_COLUMNS}, {added} FROM games WHERE candidate_id = ?1 ORDER BY game_id");
+        let sql = format!("SELECT {} FROM games WHERE candidate_id = ?1 ORDER BY game_id", self.game_columns.list);
         let mut games = self.list(&sql, [Column(candidate_id)], read_game)?;
         games.retain(|game| !game.game.is_yardstick());
         Ok(games)
     }
 
-    /// Returns one game with its plies.
+    /// Returns one game with its plies. A finished game that has a checksum is what was stored.
     ///
     /// # Errors
-    /// [`StoreError::Database`] if the database fails, [`StoreError::Damaged`] if the plies have a gap or cannot be read.
+    /// [`StoreError::Database`] if the database fails, [`StoreError::Damaged`] if the game cannot be read, its plies have a
+    /// gap, or its checksum is another.
     pub fn game(&self, game_id: GameId) -> Result<Option<StoredGame>, StoreError> {
-        let sql = format!("SELECT {GAME_COLUMNS}, {} FROM games WHERE game_id = ?1", self.added_game_columns);
-        let mut games = self.list(&sql, [Column(game_id)], read_game)?;
-        let Some(mut game) = games.pop() else { return Ok(None) };
-        self.read_plies(&mut game)?;
+        let Some(game) = stored_game(&self.connection, &self.game_columns, game_id)? else { return Ok(None) };
+        if game.state == GameState::Finished && game.checksum.is_some() && game.checksum != game.computed_checksum() {
+            let what = format!("game {game_id}: its record is not what was stored: the checksum is another");
+            return Err(StoreError::Damaged { what });
+        }
         Ok(Some(game))
     }
 
@@ -155,7 +152,7 @@ impl Reader {
         let mut rows = statement.query([])?;
         let mut spans = Vec::new();
         while let Some(row) = rows.next()? {
-            let span = read_span(row)?;
+            let Some(span) = span_if_whole(row)? else { continue };
             spans.push(span);
             if is_enough(&span) {
                 break;
@@ -172,7 +169,10 @@ impl Reader {
     pub fn self_play_between(&self, from: u64, to: u64) -> Result<Vec<FinishedSpan>, StoreError> {
         let sql = "SELECT game_id, finish_number, sample_count, moves_hash, is_cut_off FROM games
                    WHERE state = 'finished' AND kind = 'self_play' AND finish_number > ?1 AND finish_number <= ?2";
-        self.list(sql, params![from.cast_signed(), to.min(i64::MAX as u64).cast_signed()], read_span)
+        let spans = self.list(sql, params![from.cast_signed(), to.min(i64::MAX as u64).cast_signed()], |row| {
+            Ok(span_if_whole(row))
+        })?;
+        spans.into_iter().filter_map(Result::transpose).collect()
     }
 
     /// Returns what self-play games with finish numbers in `from + 1..=to` were like.
@@ -333,73 +333,6 @@ impl Reader {
     pub(super) fn number(&self, sql: &str) -> Result<u64, StoreError> {
         Ok(self.connection.query_row(sql, [], |row| row.get::<_, i64>(0))?.cast_unsigned())
     }
-
-    /// Fills in the plies of `game`, which must be numbered without a gap.
-    fn read_plies(&self, game: &mut StoredGame) -> Result<(), StoreError> {
-        let sql = "SELECT ply, move_text, policy_target, root_value, simulation_count, network_id
-                   FROM plies WHERE game_id = ?1 ORDER BY ply";
-        let game_id = game.game.game_id;
-        let mut statement = self.connection.prepare_cached(sql)?;
-        let mut rows = statement.query([Column(game_id)])?;
-        while let Some(row) = rows.next()? {
-            let damaged = |what: String| StoreError::Damaged { what: format!("game {game_id}: {what}") };
-            let ply: u32 = row.get(0)?;
-            if ply as usize != game.record.plies.len() {
-                return Err(damaged(format!("ply {} is missing", game.record.plies.len())));
-            }
-            let policy_target = match row.get_ref(2)?.as_blob_or_null() {
-                Ok(bytes) => bytes.map(PolicyTarget::from_bytes).transpose(),
-                Err(error) => return Err(damaged(format!("ply {ply}: policy target: {error}"))),
-            };
-            game.record.plies.push(PlyRecord {
-                move_text: row.get(1)?,
-                policy_target: policy_target.map_err(|error| damaged(format!("ply {ply}: {error}")))?,
-                root_value: row.get::<_, f64>(3)? as f32,
-                simulation_count: row.get(4)?,
-                network_id: row.get::<_, Column<_>>(5)?.0,
-            });
-        }
-        Ok(())
-    }
-}
-
-fn read_span(row: &Row<'_>) -> rusqlite::Result<FinishedSpan> {
-    Ok(FinishedSpan {
-        game_id: row.get::<_, Column<_>>(0)?.0,
-        finish_number: row.get::<_, i64>(1)?.cast_unsigned(),
-        sample_count: row.get(2)?,
-        moves_hash: row.get::<_, i64>(3)?.cast_unsigned(),
-        is_cut_off: row.get::<_, Option<bool>>(4)?.unwrap_or(false),
-    })
-}
-
-fn read_game(row: &Row<'_>) -> rusqlite::Result<StoredGame> {
-    let opening: String = row.get(9)?;
-    let opening = if opening.is_empty() { Vec::new() } else { opening.split("; ").map(String::from).collect() };
-    let outcome = row.get::<_, Option<String>>(12)?.and_then(|word| outcome_of(&word));
-    let is_cut_off = row.get::<_, Option<bool>>(13)?.unwrap_or(false);
-    let start: Option<String> = row.get(16)?;
-    Ok(StoredGame {
-        game: NewGame {
-            game_id: row.get::<_, Column<_>>(0)?.0,
-            kind: row.get(1)?,
-            iteration: row.get(2)?,
-            pair_index: row.get(3)?,
-            candidate_id: row.get::<_, Option<Column<_>>>(4)?.map(|Column(network_id)| network_id),
-            opponent_id: row.get::<_, Option<Column<_>>>(17)?.map(|Column(network_id)| network_id),
-            white_network: row.get::<_, Column<_>>(5)?.0,
-            black_network: row.get::<_, Column<_>>(6)?.0,
-            seed: row.get::<_, i64>(7)?.cast_unsigned(),
-            settings: row.get(8)?,
-            start: start.clone(),
-            opening,
-        },
-        state: row.get(11)?,
-        result: outcome.map(|outcome| StoredResult { outcome, is_cut_off }),
-        finish_number: row.get::<_, Option<i64>>(14)?.map(i64::cast_unsigned),
-        moves_hash: row.get::<_, Option<i64>>(15)?.map(i64::cast_unsigned),
-        record: GameRecord { start, opening_ply_count: row.get(10)?, plies: Vec::new() },
-    })
 }
 
 fn read_network(row: &Row<'_>) -> rusqlite::Result<NetworkRow> {

@@ -287,6 +287,8 @@ pub struct FinishedGame {
     pub final_hash: u64,
     /// Hash of all moves.
     pub moves_hash: u64,
+    /// Checksum of the record ([`super::record_checksum`]); `None`: its damage is not found.
+    pub checksum: Option<u64>,
 }
 
 /// A game with its plies.
@@ -302,6 +304,8 @@ pub struct StoredGame {
     pub finish_number: Option<u64>,
     /// Hash of all moves, of a finished game.
     pub moves_hash: Option<u64>,
+    /// Checksum of its record when it finished, if it was made then.
+    pub checksum: Option<u64>,
     /// Opening and plies; not read for lists of games.
     pub record: GameRecord,
 }

@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use rusqlite::{Connection, OptionalExtension, TransactionBehavior, named_params};
 
-use super::{RunRow, StoreError};
+use super::{RunRow, StoreError, checksum};
 
 /// Version of the tables this program reads and writes.
-pub const SCHEMA_VERSION: u32 = 6;
+pub const SCHEMA_VERSION: u32 = 7;
 
 /// Games that begin from other positions than the initial one.
 const FROM_1_TO_2: &str = "ALTER TABLE games ADD COLUMN start_position TEXT;";
@@ -23,6 +23,12 @@ const FROM_3_TO_4: &str = "
 const FROM_4_TO_5: &str = "ALTER TABLE games ADD COLUMN opponent_id INTEGER;";
 /// Who played which game; of games before, it is not known.
 const FROM_5_TO_6: &str = include_str!("workers.sql");
+/// Records that say whether they are what was stored; those before get their checksum as they are found.
+const FROM_6_TO_7: &str = "ALTER TABLE games ADD COLUMN checksum INTEGER;";
+
+/// What makes each version of the next one, from version 1 on.
+const STEPS: [&str; SCHEMA_VERSION as usize - 1] =
+    [FROM_1_TO_2, FROM_2_TO_3, FROM_3_TO_4, FROM_4_TO_5, FROM_5_TO_6, FROM_6_TO_7];
 
 /// How long a statement waits for a lock that someone's `sqlite3` holds.
 pub(super) const BUSY_WAIT: Duration = Duration::from_secs(10);
@@ -40,12 +46,7 @@ pub(super) fn open_for_writing(database: &Path) -> Result<Connection, StoreError
     connection.pragma_update(None, "foreign_keys", "ON")?;
     let changes: &[&str] = match found {
         0 => &[include_str!("schema.sql"), FROM_5_TO_6],
-        1 => &[FROM_1_TO_2, FROM_2_TO_3, FROM_3_TO_4, FROM_4_TO_5, FROM_5_TO_6],
-        2 => &[FROM_2_TO_3, FROM_3_TO_4, FROM_4_TO_5, FROM_5_TO_6],
-        3 => &[FROM_3_TO_4, FROM_4_TO_5, FROM_5_TO_6],
-        4 => &[FROM_4_TO_5, FROM_5_TO_6],
-        5 => &[FROM_5_TO_6],
-        _ => &[],
+        found => STEPS.get(found as usize - 1..).unwrap_or_default(),
     };
     if !changes.is_empty() {
         let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
@@ -53,6 +54,11 @@ pub(super) fn open_for_writing(database: &Path) -> Result<Connection, StoreError
             transaction.execute_batch(change)?;
         }
         transaction.pragma_update(None, "user_version", SCHEMA_VERSION)?;
+        if found > 0 {
+            tracing::info!(from = found, to = SCHEMA_VERSION, "bringing the store up to date");
+            let game_count = checksum::add_missing(&transaction)?;
+            tracing::info!(game_count, "games have a checksum now");
+        }
         transaction.commit()?;
     }
     Ok(connection)
@@ -104,12 +110,13 @@ pub(super) fn read_run(connection: &Connection) -> Result<Option<RunRow>, StoreE
     Ok(row.optional()?)
 }
 
-/// Returns what stands for the columns `start_position` and `opponent_id` of games in a query.
+/// Returns what stands for the columns `start_position`, `opponent_id` and `checksum` of games in a query.
 pub(super) fn added_game_columns(connection: &Connection) -> Result<&'static str, StoreError> {
     Ok(match user_version(connection)? {
-        ..2 => "NULL, NULL",
-        2..5 => "start_position, NULL",
-        _ => "start_position, opponent_id",
+        ..2 => "NULL, NULL, NULL",
+        2..5 => "start_position, NULL, NULL",
+        5..7 => "start_position, opponent_id, NULL",
+        _ => "start_position, opponent_id, checksum",
     })
 }
 

@@ -1,4 +1,4 @@
--- Schema 6 of a run's store. What each column means: docs/store.md. Tables about workers: workers.sql.
+-- Schema 7 of a run's store. What each column means: docs/store.md. Tables about workers: workers.sql.
 CREATE TABLE runs (
     run_id TEXT PRIMARY KEY,
     created_at TEXT NOT NULL,
@@ -69,6 +69,7 @@ CREATE TABLE games (
     finished_at TEXT,
     start_position TEXT,
     opponent_id INTEGER,
+    checksum INTEGER,
     CHECK ((state = 'finished') = (finish_number IS NOT NULL)),
     CHECK ((state = 'finished') = (result IS NOT NULL)),
     CHECK ((kind = 'gate') = (candidate_id IS NOT NULL))
