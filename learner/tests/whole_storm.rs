@@ -3,6 +3,7 @@
 //! them is in the store, once. `STORM_KILLS` sets how many kills, `STORM_SEED` repeats the moments.
 
 mod common;
+mod hostile;
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -10,6 +11,7 @@ use std::time::{Duration, Instant};
 
 use common::system::{Process, System};
 use common::{check_finished_games, encoding};
+use hostile::evaluate_one;
 use proto::ply_status::Code;
 use proto::workers_client::WorkersClient;
 use rand::seq::IndexedRandom;
@@ -30,6 +32,8 @@ const KILLS: u32 = 15;
 const LIFE_MS_MAX: u64 = 1200;
 /// Longest life of one that is killed while it starts.
 const START_MS_MAX: u64 = 400;
+/// Time from a restart to the first evaluation, for at least half of the restarts: the machine is busy with other tests.
+const RESTART_MAX: Duration = Duration::from_secs(5);
 /// Pause before the test's worker tries again.
 const RETRY: Duration = Duration::from_millis(20);
 
@@ -57,6 +61,7 @@ fn a_storm_of_kills_loses_and_doubles_nothing() {
         OwnWorker { url: system.url(), acknowledged: acknowledged.clone(), random: Pcg64::seed_from_u64(seed ^ 1) };
     let own = tokio.spawn(stop.clone().run_until_cancelled_owned(own.work()));
     let mut states: BTreeMap<String, u32> = BTreeMap::new();
+    let mut restarts = Vec::new();
     for kill in 0..kills {
         live(&mut learner, random.random_range(0..LIFE_MS_MAX));
         *states.entry(system.look().iteration().1).or_default() += 1;
@@ -66,7 +71,10 @@ fn a_storm_of_kills_loses_and_doubles_nothing() {
             live(&mut early, random.random_range(0..START_MS_MAX));
             early.kill_hard();
         }
+        let restarted_at = Instant::now();
         learner = system.start_learner(&[]);
+        tokio.block_on(evaluate_one(&system.url())).expect("a leaf is evaluated after a restart");
+        restarts.push(restarted_at.elapsed());
         if kill % 25 == 24 {
             println!("{} kills, {} plies acknowledged", kill + 1, acknowledged.lock().expect("whole").len());
         }
@@ -75,7 +83,16 @@ fn a_storm_of_kills_loses_and_doubles_nothing() {
     tokio.block_on(own).expect("the test's worker finds nothing wrong");
     drop((learner, workers));
     check(&system, &acknowledged.lock().expect("whole"));
+    check_restarts(restarts);
     println!("killed in the states {states:?}; {} plies acknowledged", acknowledged.lock().expect("whole").len());
+}
+
+/// Checks how long it took from the start of the process to the first evaluation.
+fn check_restarts(mut restarts: Vec<Duration>) {
+    restarts.sort();
+    let (median, longest) = (restarts[restarts.len() / 2], restarts[restarts.len() - 1]);
+    println!("from restart to the first evaluation: median {median:.2?}, longest {longest:.2?}");
+    assert!(median <= RESTART_MAX, "half of the restarts took longer than {median:?}");
 }
 
 /// Lets a learner run for so long.

@@ -82,7 +82,21 @@ impl System {
 
     /// Starts the learner, at the address that it had before, and waits until it listens and its store is there.
     pub fn start_learner(&mut self, flags: &[&str]) -> Process {
-        let mut process = self.start("learner", self.learner_command(flags));
+        self.start_as_learner(self.learner_command(flags))
+    }
+
+    /// Starts the learner with no more than so many open files, as [`Self::start_learner`] does.
+    pub fn start_learner_with_files(&mut self, file_count_max: u32, flags: &[&str]) -> Process {
+        let learner = self.learner_command(flags);
+        let mut shell = Command::new("sh");
+        shell.args(["-c", &format!("ulimit -n {file_count_max} && exec \"$0\" \"$@\"")]);
+        shell.arg(learner.get_program()).args(learner.get_args());
+        shell.envs(self.variables.iter().cloned());
+        self.start_as_learner(shell)
+    }
+
+    fn start_as_learner(&mut self, command: Command) -> Process {
+        let mut process = self.start("learner", command);
         let line = process.wait_for("listening address=");
         self.address = line.rsplit("address=").next().expect("the address ends the line").to_owned();
         process.wait_for("best network network_id=");
@@ -166,6 +180,7 @@ pub fn worker_program(program: &str) -> PathBuf {
 pub struct Process {
     name: &'static str,
     child: Child,
+    log: PathBuf,
     lines: Receiver<String>,
     seen: Vec<String>,
 }
@@ -183,7 +198,25 @@ impl Process {
                 let _ = sender.send(line);
             }
         });
-        Self { name, child, lines, seen: Vec::new() }
+        Self { name, child, log: log.to_owned(), lines, seen: Vec::new() }
+    }
+
+    /// Returns the memory that the process holds, in MiB.
+    pub fn memory_mib(&self) -> u64 {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).expect("the process runs");
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).expect("a line about the memory");
+        let kib = line.trim().trim_end_matches("kB").trim().parse::<u64>().expect("a number");
+        kib / 1024
+    }
+
+    /// Returns what it has logged.
+    pub fn log_text(&self) -> String {
+        std::fs::read_to_string(&self.log).expect("a log file")
+    }
+
+    /// Returns how many bytes it has logged.
+    pub fn log_bytes(&self) -> u64 {
+        self.log.metadata().expect("a log file").len()
     }
 
     /// Waits for the next line that contains `text`, and returns it.
