@@ -17,6 +17,7 @@ mod devices;
 mod durable;
 pub mod files;
 pub mod games;
+mod gate_check;
 pub mod http;
 pub mod inference;
 mod lock;

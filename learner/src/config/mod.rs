@@ -170,6 +170,7 @@ mod tests {
             ("gate.elo1", |config| config.gate.elo1 = config.gate.elo0),
             ("gate.beta", |config| config.gate.beta = 0.5),
             ("network.filters", |config| config.network.filters = 0),
+            ("gate.checked_plies", |config| config.gate.checked_plies = 10_001),
             ("gate.opening_plies", |config| config.gate.opening_plies = 1000),
             ("training.batch_size", |config| config.training.batch_size = 1 << 20),
             ("training.uses_per_position", |config| config.training.uses_per_position = -1.0),

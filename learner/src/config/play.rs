@@ -76,6 +76,9 @@ fn has_endgames(game: &GameSpec) -> bool {
 /// Longest random opening of a gate: longer ones end many a game before the players begin.
 const OPENING_PLIES_MAX: u32 = 40;
 
+/// Most plies of a worker that are searched again.
+const CHECKED_PLIES_MAX: u32 = 10_000;
+
 /// Most yardstick games of an iteration against one network.
 const YARDSTICK_GAMES_MAX: u32 = 10_000;
 
@@ -99,6 +102,8 @@ pub struct GateConfig {
     pub beta: f64,
     /// Random plies that both games of a pair start with, 0..=40.
     pub opening_plies: u32,
+    /// Plies of each worker that are searched again before the verdict counts, 0..=10,000; 0: none.
+    pub checked_plies: u32,
     /// How a move is searched.
     pub search: SearchSettings,
 }
@@ -116,6 +121,7 @@ impl GateConfig {
         let share = self.search.full_search_share;
         check_that("search.full_search_share", share == 1.0, || format!("{share} is not 1, as it is in every gate"))?;
         self.settings().check()?;
+        check_range("checked_plies", self.checked_plies, ..=CHECKED_PLIES_MAX)?;
         check_range("opening_plies", self.opening_plies, ..=OPENING_PLIES_MAX)
     }
 }

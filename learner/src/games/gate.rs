@@ -81,6 +81,17 @@ impl Gate {
         self.tally.verdict()
     }
 
+    /// Returns how its games are searched.
+    pub(super) const fn search(&self) -> &SearchSettings {
+        &self.plan.search
+    }
+
+    /// Forgets all games.
+    pub(super) fn begin_anew(&mut self) {
+        self.tally = GateTally::new(self.plan.settings);
+        self.moves_hashes.clear();
+    }
+
     fn report(&self) -> GateReport {
         GateReport {
             candidate_id: self.plan.candidate_id,
@@ -160,7 +171,7 @@ impl<E: Encoding> GameRegistry<E> {
     }
 
     /// Locks the registry at a moment when no game of the gate is on its way to the disk: memory and store agree.
-    fn lock_gate(&self, candidate_id: NetworkId) -> MutexGuard<'_, Inner<E>> {
+    pub(super) fn lock_gate(&self, candidate_id: NetworkId) -> MutexGuard<'_, Inner<E>> {
         let inner = self.lock();
         let game_ids = inner.games.ids_of_gate(candidate_id);
         self.wait_until_written(inner, game_ids)
@@ -168,7 +179,7 @@ impl<E: Encoding> GameRegistry<E> {
 }
 
 /// Counts the finished games of the store; returns which games exist, as (pair, whether the candidate is White).
-fn count_stored(gate: &mut Gate, stored: &[StoredGame]) -> HashSet<(u32, bool)> {
+pub(super) fn count_stored(gate: &mut Gate, stored: &[StoredGame]) -> HashSet<(u32, bool)> {
     let mut present = HashSet::new();
     for stored in stored.iter().filter(|stored| stored.state != GameState::Quarantined) {
         let Some(pair_index) = stored.game.pair_index else { continue };

@@ -19,6 +19,9 @@ use crate::store::{Ack, Change, GameKind, NewGame, StoreError};
 /// Longest name of a worker, in bytes.
 const WORKER_ID_BYTES_MAX: usize = 128;
 
+/// What a worker waits for whose gate games were found not to be searched.
+const BARRED: &str = "another evaluator: the gate games of this one were not played by search (docs/security.md)";
+
 /// A game given to a worker.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Lease {
@@ -99,6 +102,9 @@ impl<E: Encoding> GameRegistry<E> {
         let asked = count.min(self.limits.leases_max) as usize;
         let mut inner = self.lock();
         inner.games.expire(now);
+        if kind == GameKind::Gate && inner.barred.contains(worker_id) {
+            return Ok(Leases { waiting_for: Some(BARRED), ..Leases::default() });
+        }
         let bounds = self.grant_bounds(&inner, kind);
         let grant = inner.games.holders_mut(kind).grant(worker_id, asked, &bounds, now);
         let leases = self.lease_open(&mut inner, worker_id, kind, grant.count, now);

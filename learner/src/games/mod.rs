@@ -3,6 +3,7 @@
 //! A ply is checked by the rules as it comes, and acknowledged once it is on disk. A finished game is replayed as a
 //! whole before it counts, once. Time is passed in: nothing here reads a clock.
 
+mod discount;
 mod game_progress;
 mod gate;
 mod grants;

@@ -26,6 +26,17 @@ pub(super) enum LeaseState {
     Free,
 }
 
+impl LeaseState {
+    /// Returns the worker that may go on with the game.
+    pub(super) fn holder(&self) -> Option<&str> {
+        match self {
+            Self::Unclaimed { worker_id } => worker_id.as_deref(),
+            Self::Held { worker_id, .. } | Self::Expired { worker_id, .. } => Some(worker_id),
+            Self::Free => None,
+        }
+    }
+}
+
 /// What of the game is on disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum DiskState {

@@ -127,6 +127,16 @@ impl<E: Encoding> OpenGames<E> {
             .collect()
     }
 
+    /// Frees all games of gates and yardsticks that a worker has.
+    pub(super) fn free_gate_games_of(&mut self, worker_id: &str) {
+        let is_theirs =
+            |game: &&OpenGame<E>| game.game.kind == GameKind::Gate && game.lease().holder() == Some(worker_id);
+        let theirs: Vec<GameId> = self.games.values().filter(is_theirs).map(|game| game.game.game_id).collect();
+        for game_id in theirs {
+            self.set_lease(game_id, LeaseState::Free);
+        }
+    }
+
     /// Returns up to `count` games of a pool, oldest first, that nobody holds or writes.
     pub(super) fn free_ids(&self, pool: GamePool, count: usize) -> Vec<GameId> {
         let is_written = |game_id: &&GameId| self.games.get(game_id).is_some_and(|game| !game.is_being_written());

@@ -132,6 +132,8 @@ pub struct GameRegistry<E: Encoding> {
 pub(super) struct Inner<E: Encoding> {
     pub games: OpenGames<E>,
     pub gates: BTreeMap<NetworkId, Gate>,
+    /// Workers that get no more games of gates.
+    pub barred: BTreeSet<String>,
     pub self_play: Option<SelfPlayPlan>,
     /// Self-play games that workers may hold.
     pub self_play_allowed: usize,
@@ -197,6 +199,7 @@ impl<E: Encoding> GameRegistry<E> {
         let inner = Inner {
             games,
             gates: BTreeMap::new(),
+            barred: BTreeSet::new(),
             self_play: None,
             self_play_allowed: limits.grants.games_first,
             planned_game_count: 0,

@@ -2,14 +2,15 @@
 
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 
-use shared::search::LeafAnswers;
-use shared::wire::{EvaluationHeader, write_evaluations};
-
-use super::queue::{QueuedJob, TakenFor};
-use super::waiting::LeafClass;
 use net::NetworkOutput;
+use shared::ids::NetworkId;
+use shared::search::LeafAnswers;
+use shared::wire::{EvaluationHeader, read_leaf_batch, write_evaluations};
 
 use super::InferenceCounters;
+use super::answer_meter::SAMPLE_LEAVES_MAX;
+use super::queue::{QueuedJob, TakenFor};
+use super::waiting::LeafClass;
 
 /// Evaluations that may wait until their answers are written; then the thread that evaluates waits.
 const EVALUATIONS_UNWRITTEN_MAX: usize = 2;
@@ -26,6 +27,7 @@ impl Evaluated {
     /// Sends each job its answers, and counts them.
     pub(super) fn deal_out(&mut self, taken_for: TakenFor, counters: &InferenceCounters) {
         let TakenFor { network_id, generation } = taken_for;
+        self.sample(network_id, counters);
         let mut answers = LeafAnswers::new(&self.output.priors, &self.output.values);
         // The count of the whole batch goes to its first answer: sums over workers stay right.
         let mut uniform_prior_count = self.output.uniform_prior_count;
@@ -41,6 +43,21 @@ impl Evaluated {
                 InferenceCounters::add(&counters.self_play_wait_us, wait_us * leaf_count);
             }
         }
+    }
+
+    /// Shows the first answers now and then to whoever looks whether they say something.
+    fn sample(&self, network_id: NetworkId, counters: &InferenceCounters) {
+        if !counters.answers.is_due() {
+            return;
+        }
+        let views = self.jobs.iter().filter_map(|queued| read_leaf_batch(&queued.job.batch).ok());
+        let leaves = views.flat_map(|view| view.leaves()).take(SAMPLE_LEAVES_MAX);
+        let mut answers = LeafAnswers::new(&self.output.priors, &self.output.values);
+        let answered = leaves.map_while(|leaf| {
+            let (priors, value) = answers.next_leaf(leaf.policy_indices().len())?;
+            Some((leaf.packed, priors, value.get()))
+        });
+        counters.answers.note(network_id, answered);
     }
 }
 

@@ -5,6 +5,7 @@
 //! Leaves of gates go first, streams take turns, and a batch is no larger than `batch_time_max` allows.
 //! What a worker sends is checked here; a bad batch is answered with an error and costs no other worker anything.
 
+mod answer_meter;
 mod answers;
 mod batch_times;
 mod batcher;
@@ -30,6 +31,7 @@ use shared::search::EvaluationError;
 use tokio::sync::mpsc;
 use tracing::warn;
 
+pub use answer_meter::{AnswerFault, AnswerMeter};
 pub use batch_times::BatchTimes;
 pub use load_meter::LoadMeter;
 use net::NetError;
@@ -112,6 +114,8 @@ pub struct InferenceCounters {
     pub batch_times: BatchTimes,
     /// Leaves computed: those answered, and what batches were padded with.
     pub computed_leaf_count: AtomicU64,
+    /// Whether the answers say something.
+    pub answers: AnswerMeter,
     device_time: DeviceTime,
     refused: SummedLog<()>,
 }

@@ -5,7 +5,7 @@ use std::sync::mpsc::{Receiver, sync_channel};
 
 use shared::encoding::tictactoe::TicTacToeEncoding;
 use shared::game::Game;
-use shared::game::tictactoe::TicTacToe;
+use shared::game::tictactoe::{Position, TicTacToe};
 use shared::ids::Generation;
 
 use super::*;
@@ -59,6 +59,15 @@ fn start<F: FnMut()>(
 /// Hands in one leaf for a network.
 async fn ask(stream: &LeafStream, network_id: u32) -> Answers {
     hand_in(stream, proto::LeafBatch { network_id, ..batch(&[0]) }).await
+}
+
+/// Hands in one leaf of this position.
+async fn ask_about(stream: &LeafStream, network_id: u32, position: &Position) -> Answers {
+    let mut packed = Vec::new();
+    TicTacToeEncoding::new(TicTacToe).pack(position, &mut packed);
+    let position_lengths = vec![packed.len() as u32];
+    let batch = proto::LeafBatch { network_id, position_lengths, positions: packed.into(), ..batch(&[0]) };
+    hand_in(stream, batch).await
 }
 
 /// Makes a batch of a leaf for each of `first_indices`, with two moves.
@@ -203,4 +212,41 @@ fn values(answer: &proto::EvaluationBatch) -> Vec<f32> {
     let (mut priors, mut values, leaf_count) = (Vec::new(), Vec::new(), answer.values.len() / 4);
     shared::wire::read_evaluations(answer, 2 * leaf_count, leaf_count, &mut priors, &mut values).expect("an answer");
     values
+}
+
+/// Returns the positions after so many plies, some of them more than once.
+fn positions_after(ply_count: u32) -> Vec<Position> {
+    let mut positions = vec![TicTacToe.initial_position()];
+    for _ in 0..ply_count {
+        let played = |position: &Position| {
+            let mut moves = Vec::new();
+            TicTacToe.legal_moves(position, &mut moves);
+            let position = *position;
+            moves.into_iter().map(move |mv| {
+                let mut next = position;
+                TicTacToe.play(&mut next, mv);
+                next
+            })
+        };
+        positions = positions.iter().flat_map(played).collect();
+    }
+    positions
+}
+
+#[tokio::test]
+async fn a_network_that_answers_alike_is_found_from_a_sample_of_its_batches() {
+    // Its priors are equal and its value is 0.
+    let (handle, threads) = start(1, || || ());
+    let stream = handle.open_stream();
+    assert_eq!(handle.counters().answers.faults(), []);
+    // An odd number of them: every eighth is a different one each time round.
+    let positions = [positions_after(4), positions_after(0)].concat();
+    for position in positions.iter().cycle().take(12_000) {
+        answered(ask_about(&stream, 2, position).await).await;
+    }
+    let network_id = NetworkId::FIRST.next();
+    let fault = AnswerFault { network_id, has_uniform_policy: true, has_constant_value: true };
+    assert_eq!(handle.counters().answers.faults(), [fault]);
+    drop((handle, stream));
+    threads.into_iter().for_each(|thread| thread.join().expect("it ends when nobody asks any more"));
 }

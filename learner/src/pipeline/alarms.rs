@@ -1,6 +1,8 @@
 //! Warnings about what the games of an iteration were like, and about what was learned from them. Hive runs have died of
 //! draws without anyone noticing.
 
+use std::collections::BTreeSet;
+
 use shared::gate::GateScore;
 use tracing::warn;
 
@@ -57,17 +59,45 @@ pub(super) fn check_held_out(
 /// Fewest games of a gate whose score without a draw or a loss is worth a warning.
 const SWEEP_GAMES_MIN: u32 = 10;
 
-/// Warns if the candidate won all games of its gate: beyond the first generations a step is smaller, and whoever may
-/// play gates may have made them up. Turns the alarm on or off.
-pub(super) fn check_gate(board: &AlarmBoard, iteration: u32, report: &GateReport) {
+/// Warns if the candidate won all games of its gate, or lost all of them to one worker that played them alone: beyond the
+/// first generations a step is smaller, and whoever may play gates may have made them up. Turns the alarm on or off.
+pub(super) fn check_gate(board: &AlarmBoard, iteration: u32, report: &GateReport, players: &BTreeSet<String>) {
     let GateScore { wins, draws, losses } = report.score;
-    let is_sweep = wins >= SWEEP_GAMES_MIN && draws + losses == 0;
+    let is_alone = players.len() == 1;
+    let verb = match (wins, draws, losses) {
+        (SWEEP_GAMES_MIN.., 0, 0) => Some("won"),
+        (0, 0, SWEEP_GAMES_MIN..) if is_alone => Some("lost"),
+        _ => None,
+    };
+    let Some(verb) = verb else {
+        board.set(AlarmKind::Gate, None);
+        return;
+    };
+    let (games, candidate) = (wins + losses, report.candidate_id.get());
+    let by =
+        players.first().filter(|_| is_alone).map_or_else(String::new, |player| format!(", all played by {player}"));
     let advice = "rare beyond the first generations: look at the games, and at who played them (docs/security.md)";
-    let candidate = report.candidate_id.get();
-    let text = format!("network {candidate} won all {wins} games of the gate of iteration {iteration}: {advice}");
-    board.set(AlarmKind::Gate, is_sweep.then_some(text));
-    if is_sweep {
-        warn!(iteration, alarm = AlarmKind::Gate.name(), games = wins, candidate, advice, "alarm");
+    let text =
+        format!("network {candidate} {verb} all {games} games of the gate of iteration {iteration}{by}: {advice}");
+    board.set(AlarmKind::Gate, Some(text));
+    let players = players.len();
+    warn!(iteration, alarm = AlarmKind::Gate.name(), games, verb, candidate, players, advice, "alarm");
+}
+
+/// Warns of workers whose games of a gate do not count.
+pub(super) fn raise_gate_check(board: &AlarmBoard, iteration: u32, workers: &[String]) {
+    let advice = "they did not play by search: take the evaluators' token from whoever runs them, or mend the machine; the \
+                  gate goes on with other evaluators (docs/security.md)";
+    let workers = workers.join(", ");
+    let text = format!("games of the gate of iteration {iteration} do not count, of {workers}: {advice}");
+    board.set(AlarmKind::GateCheck, Some(text));
+    warn!(iteration, alarm = AlarmKind::GateCheck.name(), workers, advice, "alarm");
+}
+
+/// Turns the alarm off at the verdict of a gate in which all games counted.
+pub(super) fn settle_gate_check(board: &AlarmBoard, is_discounted: bool) {
+    if !is_discounted {
+        board.set(AlarmKind::GateCheck, None);
     }
 }
 
@@ -167,7 +197,7 @@ mod tests {
     #[test]
     fn a_gate_without_a_draw_or_a_loss_warns_until_the_next_one() {
         let board = AlarmBoard::default();
-        let is_on = |wins, draws, losses| {
+        let is_on = |wins, draws, losses, players: &[&str]| {
             let report = GateReport {
                 candidate_id: NetworkId::new(7).expect("a number"),
                 settings: LearnerConfig::default().gate.settings(),
@@ -178,14 +208,32 @@ mod tests {
                 distinct_opening_count: 20,
                 distinct_game_count: wins + draws + losses,
             };
-            check_gate(&board, 4, &report);
+            check_gate(&board, 4, &report, &players.iter().map(|&player| player.to_owned()).collect());
             on(&board) == ["gate"]
         };
-        assert!(is_on(10, 0, 0));
+        assert!(is_on(10, 0, 0, &["a", "b"]));
         assert!(board.on()[0].text.starts_with("network 7 won all 10 games of the gate of iteration 4: "));
-        assert!(!is_on(9, 0, 0), "too few games");
-        assert!(!is_on(20, 1, 0));
-        assert!(!is_on(20, 0, 1));
+        assert!(!is_on(9, 0, 0, &["a"]), "too few games");
+        assert!(!is_on(20, 1, 0, &["a"]));
+        assert!(!is_on(20, 0, 1, &["a"]));
+        assert!(!is_on(0, 0, 10, &["a", "b"]), "a candidate that is much worse");
+        assert!(is_on(0, 0, 10, &["a"]));
+        let text = &board.on()[0].text;
+        assert!(
+            text.starts_with("network 7 lost all 10 games of the gate of iteration 4, all played by a: "),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn games_that_do_not_count_warn_until_the_verdict_of_a_gate_in_which_all_do() {
+        let board = AlarmBoard::default();
+        raise_gate_check(&board, 4, &["w (9 of 20 plies, 30 games)".to_owned()]);
+        settle_gate_check(&board, true);
+        assert_eq!(on(&board), ["gate_check"]);
+        assert!(board.on()[0].text.contains("of w (9 of 20 plies, 30 games): "), "{:?}", board.on());
+        settle_gate_check(&board, false);
+        assert_eq!(on(&board), [""; 0]);
     }
 
     #[test]

@@ -10,6 +10,7 @@ use shared::ids::NetworkId;
 use tracing::{error, warn};
 
 use super::events::Wake;
+use super::gate_games::GateGames;
 use super::{Pipeline, PipelineError, alarms};
 use crate::best::CurrentBest;
 use crate::best_file::put_best_file;
@@ -44,13 +45,23 @@ impl<E: Encoding> Pipeline<E> {
         if !self.begin_gate(iteration, candidate_id)? {
             return Ok(false);
         }
-        let mut counted_at = None;
+        let (mut counted_at, mut is_discounted) = (None, false);
         loop {
             let finished_count = self.registry.progress().finished_gate_count;
             let report = self.registry.gate_report(candidate_id)?;
             if let Some(verdict) = report.verdict {
-                self.decide(iteration, &report, verdict)?;
-                return Ok(true);
+                match self.check_gate_games(iteration.number, candidate_id)? {
+                    GateGames::Sound => {
+                        alarms::settle_gate_check(self.reporter.alarms(), is_discounted);
+                        self.decide(iteration, &report, verdict)?;
+                        return Ok(true);
+                    }
+                    GateGames::Discounted => {
+                        is_discounted = true;
+                        continue;
+                    }
+                    GateGames::Unknown => return Ok(false),
+                }
             }
             self.pause_self_play_at_gate(iteration, &mut counted_at)?;
             self.keep_cost(iteration)?;
@@ -154,6 +165,12 @@ impl<E: Encoding> Pipeline<E> {
         Ok(())
     }
 
+    /// Returns the workers that had games of a gate.
+    fn gate_players(&self, candidate_id: NetworkId) -> Result<BTreeSet<String>, PipelineError> {
+        let leases = self.store.store().reader()?.gate_leases(candidate_id)?;
+        Ok(leases.into_iter().map(|lease| lease.worker_id).collect())
+    }
+
     fn decide(
         &mut self,
         iteration: &mut IterationRow,
@@ -165,7 +182,8 @@ impl<E: Encoding> Pipeline<E> {
             Verdict::Promoted => (Change::Promote { network_id }, IterationState::Promoted),
             Verdict::Rejected => (Change::Reject { network_id }, IterationState::Rejected),
         };
-        alarms::check_gate(self.reporter.alarms(), iteration.number, report);
+        let players = self.gate_players(network_id)?;
+        alarms::check_gate(self.reporter.alarms(), iteration.number, report, &players);
         iteration.state = state;
         self.write(iteration, vec![change])?;
         // The two stay in play until the next gate: workers do not know yet that this one is over.

@@ -8,6 +8,7 @@ mod alarms;
 mod cost_meter;
 mod events;
 mod gate;
+mod gate_games;
 mod progress_reporter;
 #[cfg(test)]
 mod tests;
@@ -28,6 +29,7 @@ use crate::config::{PipelineMode, PipelineSettings};
 use crate::durable::DurableStore;
 use crate::files::RunFiles;
 use crate::games::{GameRegistry, RegistryError, SelfPlayPlan, StartPlan};
+use crate::gate_check::GateCheck;
 use crate::progress::PhaseProgress;
 use crate::store::{Change, GameStatistics, IterationRow, IterationState, MetricRow, StoreError};
 use crate::trainer::{TrainerError, TrainerHandle};
@@ -94,6 +96,8 @@ pub struct Pipeline<E: Encoding> {
     pub trainer: TrainerHandle,
     /// The best network, shared with inference and services.
     pub best: Arc<BestNetwork>,
+    /// Searches plies of gates again.
+    pub gate_check: GateCheck<E>,
     /// What wakes it.
     pub events: PipelineEvents,
     /// Charges iterations for what they cost.

@@ -15,8 +15,12 @@ pub enum AlarmKind {
     DistinctOpenings,
     /// The last candidate's value is worse than the best network's on held-out games.
     ValueError,
-    /// The last candidate won every game of its gate.
+    /// The last candidate won every game of its gate, or lost every one to a single worker.
     Gate,
+    /// Games of the last gate did not count, since their moves are not those of a search.
+    GateCheck,
+    /// A network answers the same whatever it is asked.
+    Answers,
     /// The promoted networks are weaker than network 1.
     Yardstick,
     /// No game has finished for long, though games are awaited.
@@ -33,12 +37,14 @@ pub enum AlarmKind {
 
 impl AlarmKind {
     /// All of them.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 13] = [
         Self::Draws,
         Self::CutOff,
         Self::DistinctOpenings,
         Self::ValueError,
         Self::Gate,
+        Self::GateCheck,
+        Self::Answers,
         Self::Yardstick,
         Self::NoGames,
         Self::NoEvaluator,
@@ -56,6 +62,8 @@ impl AlarmKind {
             Self::DistinctOpenings => "distinct_openings",
             Self::ValueError => "value_error",
             Self::Gate => "gate",
+            Self::GateCheck => "gate_check",
+            Self::Answers => "answers",
             Self::Yardstick => "yardstick",
             Self::NoGames => "no_games",
             Self::NoEvaluator => "no_evaluator",

@@ -11,6 +11,7 @@ use super::alarm_board::{AlarmBoard, AlarmChange, AlarmKind};
 use super::run_observer::{RunObservation, RunObserver};
 use super::snapshot::PhaseProgress;
 use crate::config::AlarmConfig;
+use crate::inference::AnswerFault;
 
 /// Time between two looks.
 const INTERVAL: Duration = Duration::from_secs(10);
@@ -56,6 +57,7 @@ impl AlarmWatch {
             (AlarmKind::NoEvaluator, self.no_evaluator(observation, now)),
             (AlarmKind::Disk, self.disk(observation)),
             (AlarmKind::WorkerVersion, worker_version(observation)),
+            (AlarmKind::Answers, answers(observation)),
         ];
         for (kind, text) in alarms {
             let alarm = kind.name();
@@ -122,9 +124,26 @@ fn worker_version(observation: &RunObservation) -> Option<String> {
     Some(format!("worker {worker_id}{more}: version {version} beside the learner's {own}: run the same release"))
 }
 
+/// Says which networks answer alike whatever they are asked.
+fn answers(observation: &RunObservation) -> Option<String> {
+    let said = |fault: &AnswerFault| {
+        let what = match (fault.has_uniform_policy, fault.has_constant_value) {
+            (true, true) => "its policy is uniform and its value the same on nearly all positions",
+            (true, false) => "its policy is uniform on nearly all positions",
+            (false, _) => "its value is the same on all positions",
+        };
+        format!("network {}: {what}", fault.network_id)
+    };
+    let faults: Vec<String> = observation.answer_faults.iter().map(said).collect();
+    let advice = "its training has died: lower the learning rate, and begin again from an earlier network (--resume)";
+    (!faults.is_empty()).then(|| format!("{}: {advice}", faults.join("; ")))
+}
+
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
+
+    use shared::ids::NetworkId;
 
     use super::super::run_observer::tests::{observation, snapshot};
     use super::*;
@@ -203,6 +222,23 @@ mod tests {
         watch.look(&observation(), &board, now);
         assert_eq!(on(&board), [AlarmKind::WorkerVersion]);
         assert!(board.on()[0].text.contains("worker a and 1 more: version 9"), "{:?}", board.on());
+    }
+
+    #[test]
+    fn a_network_that_says_nothing_is_noticed() {
+        let (mut watch, board, now) = (watch(), AlarmBoard::default(), Instant::now());
+        let fault = |has_uniform_policy, has_constant_value| AnswerFault {
+            network_id: NetworkId::FIRST.next(),
+            has_uniform_policy,
+            has_constant_value,
+        };
+        watch.look(&RunObservation { answer_faults: vec![fault(true, false)], ..quiet() }, &board, now);
+        assert_eq!(on(&board), [AlarmKind::Answers]);
+        assert!(board.on()[0].text.starts_with("network 2: its policy is uniform on nearly all positions: "));
+        watch.look(&RunObservation { answer_faults: vec![fault(false, true)], ..quiet() }, &board, now);
+        assert!(board.on()[0].text.starts_with("network 2: its value is the same on all positions: "));
+        watch.look(&quiet(), &board, now);
+        assert_eq!(on(&board), []);
     }
 
     #[test]

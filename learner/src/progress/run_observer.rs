@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use prometheus::Histogram;
 use runtime::server_auth::ServerAuth;
+use shared::ids::{NetworkId, NetworkRef};
 
 use super::alarm_board::Alarm;
 use super::run_status::RunStatus;
@@ -14,7 +15,7 @@ use super::snapshot::ProgressSnapshot;
 use super::worker_list::JoinedWorker;
 use crate::best::{BestNetwork, CurrentBest};
 use crate::games::{HeldCounts, HeldGames};
-use crate::inference::{InferenceCounters, InferenceCounts, QueueView, WaitingLeaves};
+use crate::inference::{AnswerFault, InferenceCounters, InferenceCounts, QueueView, WaitingLeaves};
 use crate::store::StoreProblem;
 
 /// What does not change while the learner runs.
@@ -28,6 +29,8 @@ pub struct RunIdentity {
     pub hourly_price: f64,
     /// The run directory.
     pub dir: PathBuf,
+    /// The network that was never trained: it answers nearly alike whatever it is asked.
+    pub untrained: Option<NetworkId>,
 }
 
 /// Looks at everything that is counted.
@@ -74,6 +77,8 @@ pub(crate) struct RunObservation {
     pub(super) refused_call_count: u64,
     /// `None` if the system does not say.
     pub(super) disk_free_bytes: Option<u64>,
+    /// Networks that are asked and whose answers say nothing.
+    pub(super) answer_faults: Vec<AnswerFault>,
 }
 
 /// A worker at one moment.
@@ -105,7 +110,17 @@ impl RunObserver {
             problem: self.problem.get(),
             refused_call_count: self.auth.refused_count() + self.reader_auth.refused_count(),
             disk_free_bytes: disk_free_bytes(&self.identity.dir),
+            answer_faults: self.answer_faults(),
         }
+    }
+
+    fn answer_faults(&self) -> Vec<AnswerFault> {
+        let mut faults = self.inference.answers.faults();
+        faults.retain(|fault| {
+            let is_trained = Some(fault.network_id) != self.identity.untrained;
+            is_trained && self.best.is_in_play(NetworkRef::Id(fault.network_id))
+        });
+        faults
     }
 
     /// Logs calls without the token that are not logged yet.
@@ -168,7 +183,7 @@ pub(super) mod tests {
 
     use net::StepLosses;
     use shared::gate::{GateScore, GateSettings, PairCounts};
-    use shared::ids::{Generation, NetworkId};
+    use shared::ids::Generation;
 
     use super::super::alarm_board::AlarmKind;
     use super::super::snapshot::{InferenceRates, PhaseProgress, RunTotals};
@@ -187,8 +202,13 @@ pub(super) mod tests {
         };
         let gone =
             ObservedWorker { worker_id: "gone".into(), joined: None, held: HeldCounts { self_play: 1, gate: 0 } };
-        let identity =
-            RunIdentity { run_id: "r1".into(), game: "Hive".into(), hourly_price: 0.5, dir: std::env::temp_dir() };
+        let identity = RunIdentity {
+            run_id: "r1".into(),
+            game: "Hive".into(),
+            hourly_price: 0.5,
+            dir: std::env::temp_dir(),
+            untrained: Some(NetworkId::FIRST),
+        };
         let alarm = Alarm { kind: AlarmKind::Disk, since: SystemTime::UNIX_EPOCH, text: "nearly full".into() };
         let inference = InferenceCounters::default();
         RunObservation {
@@ -216,6 +236,7 @@ pub(super) mod tests {
             problem: None,
             refused_call_count: 6,
             disk_free_bytes: Some(5 << 30),
+            answer_faults: Vec::new(),
         }
     }
 

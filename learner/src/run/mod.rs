@@ -27,6 +27,7 @@ use crate::config::{InferenceConfig, LearnerSettings, SelfPlayConfig};
 use crate::devices::warn_of_processor;
 use crate::files::RunFiles;
 use crate::games::{RegistryLimits, StartPlan};
+use crate::gate_check::GateCheck;
 use crate::inference::{BatchSettings, InferenceBackend, InferenceHandle, LoadMeter, NetworkBackend};
 use crate::pipeline::{CostMeter, Ended, Pipeline, PipelineEvents, ProgressReporter, ProgressSources, TICK, WorkTime};
 use crate::progress::{RunObserver, RunStatus};
@@ -235,6 +236,13 @@ fn make_pipeline<E: Encoding>(
         files: taken_up.files.clone(),
         trainer,
         best: Arc::clone(&taken_up.best),
+        gate_check: GateCheck::new(
+            encoding.clone(),
+            inference.clone(),
+            settings.inference.batch_leaves_max as usize,
+            tokio.clone(),
+            stop.clone(),
+        ),
         events: PipelineEvents::new(tokio.clone(), taken_up.registry.subscribe(), stop.clone(), TICK),
         cost: CostMeter::new(&taken_up.network.shape, inference.counters()),
         work_time: WorkTime::take_up(&taken_up.store.store().reader()?, Instant::now())?,

@@ -6,6 +6,7 @@ use runtime::auth::{Role, Token};
 use runtime::server_auth::ServerAuth;
 use runtime::tls::server::ServerTls;
 use shared::encoding::Encoding;
+use shared::ids::NetworkId;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 use tracing::info;
@@ -48,6 +49,7 @@ pub(super) fn make_observer<E: Encoding>(
         game: settings.game.name().to_owned(),
         hourly_price: settings.run.hourly_price,
         dir: taken_up.files.dir().to_owned(),
+        untrained: (!taken_up.is_from_network).then_some(NetworkId::FIRST),
     };
     Arc::new(RunObserver {
         identity,

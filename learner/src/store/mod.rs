@@ -38,7 +38,7 @@ pub use rows::{
 };
 pub use schema::SCHEMA_VERSION;
 pub use starts::EarlierGame;
-pub use workers::{SetAside, WorkerRow};
+pub use workers::{GateLease, SetAside, WorkerRow};
 pub use writer::Ack;
 pub use yardstick::YardstickScore;
 

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use rusqlite::{Connection, params};
-use shared::ids::GameId;
+use shared::ids::{GameId, NetworkId};
 
 use super::apply::{NOW, execute};
 use super::columns::Column;
@@ -29,6 +29,17 @@ pub struct SetAside {
     pub gate_count: u64,
     /// Games that were not over.
     pub open_count: u64,
+}
+
+/// A worker got a game of a gate.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GateLease {
+    /// The game.
+    pub game_id: GameId,
+    /// Who got it.
+    pub worker_id: String,
+    /// Plies that the game had then, its opening included.
+    pub ply: u32,
 }
 
 /// Notes a worker with its key; of one that is known, the key that is stored first counts.
@@ -98,6 +109,19 @@ impl Reader {
                                           WHERE games.state = 'open' GROUP BY game_id)";
         let holders = self.list(sql, [], |row| Ok((row.get::<_, Column<GameId>>(0)?.0, row.get(1)?)))?;
         Ok(holders.into_iter().collect())
+    }
+
+    /// Returns who got the games of a candidate's gate, in the order in which they did.
+    ///
+    /// # Errors
+    /// [`StoreError::Database`] if the database fails.
+    pub fn gate_leases(&self, candidate_id: NetworkId) -> Result<Vec<GateLease>, StoreError> {
+        let sql = "SELECT game_id, worker_id, ply
+                   FROM games JOIN leases USING (game_id) JOIN workers USING (worker_number)
+                   WHERE candidate_id = ?1 AND opponent_id IS NULL ORDER BY lease_number";
+        self.list(sql, [Column(candidate_id)], |row| {
+            Ok(GateLease { game_id: row.get::<_, Column<_>>(0)?.0, worker_id: row.get(1)?, ply: row.get(2)? })
+        })
     }
 
     /// Returns whether a worker of this name ever had a game or joined.

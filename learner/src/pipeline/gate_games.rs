@@ -1,0 +1,97 @@
+//! Before a verdict counts: whether the games of the gate were searched. Those of a worker that did not search do not
+//! count, and are played again by others.
+
+use runtime::exit::one_line;
+use shared::encoding::Encoding;
+use shared::ids::NetworkId;
+use tracing::{error, info, warn};
+
+use super::{Pipeline, PipelineError, alarms};
+use crate::gate_check::{CheckedWorker, GateCheckError};
+
+/// Why games of a gate are in quarantine.
+const REASON: &str = "gate check: the search contradicts the moves of the worker";
+
+/// What was found of the games of a gate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum GateGames {
+    /// They count.
+    Sound,
+    /// Some of them do not: the gate goes on without them.
+    Discounted,
+    /// The stop came before that was known.
+    Unknown,
+}
+
+impl<E: Encoding> Pipeline<E> {
+    /// Searches a sample of the gate's plies again, and takes out the games of workers that cannot have searched.
+    pub(super) fn check_gate_games(
+        &mut self,
+        iteration: u32,
+        candidate_id: NetworkId,
+    ) -> Result<GateGames, PipelineError> {
+        let Some(checked) = self.search_gate_plies(iteration, candidate_id)? else { return Ok(GateGames::Unknown) };
+        let (plies, contradicted) = checked.iter().fold((0, 0), |(plies, contradicted), worker| {
+            (plies + worker.ply_count, contradicted + worker.contradicted_count)
+        });
+        info!(iteration, workers = checked.len(), plies, contradicted, "gate games checked");
+        let mut refuted = checked.into_iter().filter(CheckedWorker::is_refuted).peekable();
+        if refuted.peek().is_none() {
+            return Ok(GateGames::Sound);
+        }
+        let mut texts = Vec::new();
+        for CheckedWorker { worker_id, ply_count, contradicted_count } in refuted {
+            let Some(games) = self.discount(candidate_id, &worker_id)? else { return Ok(GateGames::Unknown) };
+            error!(
+                iteration,
+                worker_id,
+                contradicted = contradicted_count,
+                plies = ply_count,
+                games,
+                "gate games do not count: the search contradicts this worker's moves; others play them again"
+            );
+            texts.push(format!("{worker_id} ({contradicted_count} of {ply_count} plies, {games} games)"));
+        }
+        alarms::raise_gate_check(self.reporter.alarms(), iteration, &texts);
+        Ok(GateGames::Discounted)
+    }
+
+    /// Takes the games of a worker out of the gate, again and again while the disk refuses; `None` if the stop came first:
+    /// the next start finds it again.
+    fn discount(&self, candidate_id: NetworkId, worker_id: &str) -> Result<Option<usize>, PipelineError> {
+        loop {
+            match self.registry.discount_gate_games(candidate_id, worker_id, REASON) {
+                Ok(games) => return Ok(Some(games)),
+                Err(error) if error.is_retryable() => warn!(%error, "waiting to take games out of the gate"),
+                Err(error) => return Err(error.into()),
+            }
+            if self.events.is_stopped_at_tick() {
+                return Ok(None);
+            }
+        }
+    }
+
+    /// Searches again and again until it succeeds; `None` if the stop came first.
+    fn search_gate_plies(
+        &self,
+        iteration: u32,
+        candidate_id: NetworkId,
+    ) -> Result<Option<Vec<CheckedWorker>>, PipelineError> {
+        let ply_count_max = self.settings.gate.checked_plies;
+        if ply_count_max == 0 {
+            return Ok(Some(Vec::new()));
+        }
+        loop {
+            let reader = self.store.store().reader()?;
+            match self.gate_check.check(&reader, candidate_id, ply_count_max) {
+                Ok(checked) => return Ok(Some(checked)),
+                Err(GateCheckError::Stopping) => return Ok(None),
+                Err(GateCheckError::Store(error)) if !error.is_retryable() => return Err(error.into()),
+                Err(error) => warn!(iteration, error = one_line(&error), "waiting to check the gate games"),
+            }
+            if self.events.is_stopped_at_tick() {
+                return Ok(None);
+            }
+        }
+    }
+}
