@@ -62,7 +62,7 @@ fn a_position_is_answered_alike_alone_padded_and_among_others() {
         assert_close(&padded.values, &among.values, 1e-5, "values, padded");
         let (mut alone, mut alone_padded) = (open(&[]), open(&[4]));
         for position in 0..batch.len() {
-            let single = single(&batch, &shape, position);
+            let single = single(&batch, position);
             for output in [evaluate(&mut alone, &single), evaluate(&mut alone_padded, &single)] {
                 assert_close(&output.priors, &among.priors[batch.move_range(position)], 1e-5, "priors, alone");
                 assert_close(&output.values, &among.values[position..=position], 1e-5, "values, alone");
@@ -364,7 +364,7 @@ fn the_network_is_what_the_book_says() {
         let mut inference = InferenceNetwork::new(&network, Device::CPU, Precision::Float32, &[16]).unwrap();
         let output = evaluate(&mut inference, &batch);
         for position in 0..batch.len() {
-            let (logits, value) = by_the_book(&weights, &shape, &single(&batch, &shape, position));
+            let (logits, value) = by_the_book(&weights, &shape, &single(&batch, position));
             let highest = logits.iter().copied().fold(f64::NEG_INFINITY, f64::max);
             let sum: f64 = logits.iter().map(|logit| (logit - highest).exp()).sum();
             let priors: Vec<f32> = logits.iter().map(|logit| ((logit - highest).exp() / sum) as f32).collect();

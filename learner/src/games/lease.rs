@@ -69,9 +69,14 @@ pub(crate) struct LeasesUnderWay {
     ack: Option<Result<Ack, StoreError>>,
 }
 
-#[cfg(test)]
 impl LeasesUnderWay {
+    /// Returns the answer to a worker that gets no game: nothing is to be stored.
+    fn none(answer: Leases) -> Self {
+        Self { worker_id: String::new(), answer, created: Vec::new(), passed_on: Vec::new(), ack: None }
+    }
+
     /// Returns what the worker gets if it can be stored.
+    #[cfg(test)]
     pub(crate) fn answer(&self) -> &Leases {
         &self.answer
     }
@@ -103,7 +108,7 @@ impl<E: Encoding> GameRegistry<E> {
         let mut inner = self.lock();
         inner.games.expire(now);
         if kind == GameKind::Gate && inner.barred.contains(worker_id) {
-            return Ok(Leases { waiting_for: Some(BARRED), ..Leases::default() });
+            return Ok(LeasesUnderWay::none(Leases { waiting_for: Some(BARRED), ..Leases::default() }));
         }
         let bounds = self.grant_bounds(&inner, kind);
         let grant = inner.games.holders_mut(kind).grant(worker_id, asked, &bounds, now);
@@ -119,10 +124,10 @@ impl<E: Encoding> GameRegistry<E> {
             answer.is_withheld = withheld.is_some();
             answer.waiting_for = Some(awaited(&inner, kind, withheld));
         }
-        let worker_id = worker_id.to_owned();
         if lease_count == 0 {
-            return Ok(LeasesUnderWay { worker_id, answer, created: vec![], passed_on: vec![], ack: None });
+            return Ok(LeasesUnderWay::none(answer));
         }
+        let worker_id = worker_id.to_owned();
         let passed_on: Vec<GameId> = answer.leases.iter().map(|lease| lease.game_id).collect();
         let created: Vec<GameId> = new_games.iter().map(|(game, _)| game.game_id).collect();
         for (new_game, search) in &new_games {

@@ -236,7 +236,7 @@ fn positions_after(ply_count: u32) -> Vec<Position> {
 #[tokio::test]
 async fn a_network_that_answers_alike_is_found_from_a_sample_of_its_batches() {
     // Its priors are equal and its value is 0.
-    let (handle, threads) = start(1, || || ());
+    let (handle, threads) = start((1, 0), || || ());
     let stream = handle.open_stream();
     assert_eq!(handle.counters().answers.faults(), []);
     // An odd number of them: every eighth is a different one each time round.

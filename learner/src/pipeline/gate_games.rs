@@ -7,7 +7,7 @@ use shared::ids::NetworkId;
 use tracing::{error, info, warn};
 
 use super::{Pipeline, PipelineError, alarms};
-use crate::gate_check::{CheckedWorker, GateCheckError};
+use crate::gate_check::{CheckedWorker, GateCheck, GateCheckError};
 
 /// Why games of a gate are in quarantine.
 const REASON: &str = "gate check: the search contradicts the moves of the worker";
@@ -30,7 +30,10 @@ impl<E: Encoding> Pipeline<E> {
         iteration: u32,
         candidate_id: NetworkId,
     ) -> Result<GateGames, PipelineError> {
-        let Some(checked) = self.search_gate_plies(iteration, candidate_id)? else { return Ok(GateGames::Unknown) };
+        let Some(check) = &self.gate_check else { return Ok(GateGames::Sound) };
+        let Some(checked) = self.search_gate_plies(check, iteration, candidate_id)? else {
+            return Ok(GateGames::Unknown);
+        };
         let (plies, contradicted) = checked.iter().fold((0, 0), |(plies, contradicted), worker| {
             (plies + worker.ply_count, contradicted + worker.contradicted_count)
         });
@@ -74,16 +77,13 @@ impl<E: Encoding> Pipeline<E> {
     /// Searches again and again until it succeeds; `None` if the stop came first.
     fn search_gate_plies(
         &self,
+        check: &GateCheck<E>,
         iteration: u32,
         candidate_id: NetworkId,
     ) -> Result<Option<Vec<CheckedWorker>>, PipelineError> {
-        let ply_count_max = self.settings.gate.checked_plies;
-        if ply_count_max == 0 {
-            return Ok(Some(Vec::new()));
-        }
         loop {
             let reader = self.store.store().reader()?;
-            match self.gate_check.check(&reader, candidate_id, ply_count_max) {
+            match check.check(&reader, candidate_id, self.settings.gate.checked_plies) {
                 Ok(checked) => return Ok(Some(checked)),
                 Err(GateCheckError::Stopping) => return Ok(None),
                 Err(GateCheckError::Store(error)) if !error.is_retryable() => return Err(error.into()),

@@ -96,8 +96,8 @@ pub struct Pipeline<E: Encoding> {
     pub trainer: TrainerHandle,
     /// The best network, shared with inference and services.
     pub best: Arc<BestNetwork>,
-    /// Searches plies of gates again.
-    pub gate_check: GateCheck<E>,
+    /// Searches plies of gates again; `None` if nothing is checked.
+    pub gate_check: Option<GateCheck<E>>,
     /// What wakes it.
     pub events: PipelineEvents,
     /// Charges iterations for what they cost.

@@ -7,13 +7,11 @@ use std::time::{Duration, Instant};
 
 use net::NetworkShape;
 use samples::buffer::{SampleBuffer, SharedReplay};
-use shared::encoding::NetworkInput;
 use shared::encoding::tictactoe::TicTacToeEncoding;
 use shared::game::Game;
 use shared::game::tictactoe::TicTacToe;
 use shared::ids::{Generation, NetworkId};
 use shared::record::{PlyRecord, PolicyTarget};
-use shared::search::EvaluationError;
 use shared::wire::ReportedPly;
 use tokio::runtime::Runtime;
 use tokio_util::sync::CancellationToken;
@@ -23,7 +21,7 @@ use crate::best::CurrentBest;
 use crate::config::{LearnerConfig, LearnerSettings};
 use crate::files::sha256_hex;
 use crate::games::{Lease, RegistryLimits, StartPlan};
-use crate::inference::{BatchSettings, InferenceBackend, InferenceCounters, InferenceHandle, NetworkOutput};
+use crate::inference::InferenceCounters;
 use crate::progress::RunStatus;
 use crate::store::{GameKind, NewNetwork, RunRow, Store};
 use crate::tensorboard::TensorBoardLog;
@@ -91,13 +89,7 @@ impl Running {
             })
             .expect("a thread"),
             best: Arc::new(BestNetwork::new(CurrentBest { network_id: first, generation: Generation::default() })),
-            gate_check: GateCheck::new(
-                TicTacToeEncoding::new(TicTacToe),
-                silent_inference(),
-                1,
-                tokio.handle().clone(),
-                stop.clone(),
-            ),
+            gate_check: None,
             events: PipelineEvents::new(tokio.handle().clone(), registry.subscribe(), stop.clone(), NEVER),
             cost: CostMeter::new(&shape(), Arc::clone(&inference)),
             work_time: WorkTime::take_up(&store.reader().expect("a reader"), Instant::now()).expect("readable"),
@@ -136,28 +128,6 @@ impl Running {
     }
 }
 
-/// Answers nothing: nobody asks.
-struct Silent;
-
-impl InferenceBackend for Silent {
-    fn evaluate(&mut self, _: NetworkId, _: &NetworkInput, _: &mut NetworkOutput) -> Result<(), EvaluationError> {
-        Err(EvaluationError::DeviceFailed("there is none".to_owned()))
-    }
-}
-
-fn silent_inference() -> InferenceHandle {
-    let settings = BatchSettings {
-        batch_count: 1,
-        leaf_count_max: 1,
-        time_max: NEVER,
-        padded_sizes: Vec::new(),
-        queue_leaf_count_max: 1,
-    };
-    let best = BestNetwork::new(CurrentBest { network_id: NetworkId::FIRST, generation: Generation::default() });
-    let started = InferenceHandle::start(&TicTacToeEncoding::new(TicTacToe), &settings, &Arc::new(best), || Ok(Silent));
-    started.expect("a thread").0
-}
-
 /// One iteration of two games and a gate of two.
 fn settings() -> LearnerSettings {
     let mut config = LearnerConfig::default();
@@ -166,7 +136,6 @@ fn settings() -> LearnerSettings {
     config.gate.game_count = 2;
     config.gate.opening_plies = 1;
     // The games are not played by search.
-    config.gate.checked_plies = 0;
     config.replay.position_count_min = 1;
     LearnerSettings::try_from(config).expect("possible settings")
 }

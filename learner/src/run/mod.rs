@@ -236,13 +236,10 @@ fn make_pipeline<E: Encoding>(
         files: taken_up.files.clone(),
         trainer,
         best: Arc::clone(&taken_up.best),
-        gate_check: GateCheck::new(
-            encoding.clone(),
-            inference.clone(),
-            settings.inference.batch_leaves_max as usize,
-            tokio.clone(),
-            stop.clone(),
-        ),
+        gate_check: (settings.gate.checked_plies > 0).then(|| {
+            let leaf_count_max = settings.inference.batch_leaves_max as usize;
+            GateCheck::new(encoding.clone(), inference.clone(), leaf_count_max, tokio.clone(), stop.clone())
+        }),
         events: PipelineEvents::new(tokio.clone(), taken_up.registry.subscribe(), stop.clone(), TICK),
         cost: CostMeter::new(&taken_up.network.shape, inference.counters()),
         work_time: WorkTime::take_up(&taken_up.store.store().reader()?, Instant::now())?,

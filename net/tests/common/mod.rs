@@ -107,7 +107,7 @@ pub fn batch(shape: &NetworkShape, count: usize, seed: u64) -> TrainingBatch {
 }
 
 /// Picks out position `index` alone.
-pub fn single(input: &NetworkInput, shape: &NetworkShape, index: usize) -> NetworkInput {
+pub fn single(input: &NetworkInput, index: usize) -> NetworkInput {
     let (range, active) = (input.move_range(index), input.active_range(index));
     let marks = input.planes.range(index);
     let uniform = index * input.planes.uniform_planes.len()..(index + 1) * input.planes.uniform_planes.len();

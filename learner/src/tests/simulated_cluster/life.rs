@@ -190,6 +190,7 @@ impl World {
             files: files.clone(),
             trainer,
             best: Arc::clone(&best),
+            gate_check: None,
             events: PipelineEvents::simulated(others, registry.subscribe(), stop.clone(), TICK),
             cost: CostMeter::new(&shape, inference),
             work_time: WorkTime::take_up(&store.store().reader()?, now)?,
