@@ -258,15 +258,15 @@ impl World {
         let mut image = image.unwrap_or_else(|| disk.image());
         let mut core = self.core();
         core.counts.kills += 1;
-        // Once a seed: what was lost comes back where a later life writes the same bytes again before it.
-        let has_lied = core.counts.lies > 0;
-        if !has_lied && core.goes_wrong(self.plan.faults.lie) && image.database == disk.opened && image.log.len() > 32 {
+        if core.goes_wrong(self.plan.faults.lie) && image.database == disk.opened && image.log.len() > 32 {
             core.counts.lies += 1;
             let end = core.random.random_range(32..=image.log.len());
             image.log.truncate(end);
             if core.random.random_bool(0.5) {
                 let garbled = core.random.random_range(32..=end.max(33)).min(end - 1);
                 image.log[garbled] ^= 0xa5;
+                // What is after it would come back once a later life writes the same bytes again before it.
+                image.log.truncate(garbled + 1);
             }
             if let Expected::OrAlso(group) = std::mem::replace(&mut disk.expected, Expected::AnyBefore) {
                 disk.log.push(group);
