@@ -268,13 +268,8 @@ fn value_of(weights: &Weights<'_>, summary: &[f64]) -> f64 {
 
 /// The plain network: convolutions over all planes but the last, whose first cell joins all that they say.
 fn plain_by_the_book(weights: &Weights<'_>, shape: &NetworkShape, input: &NetworkInput) -> (Vec<f64>, f64) {
-    let (size, cells) = (shape.planes.rows, shape.cell_count());
-    let mut planes: Vec<Vec<f64>> = input
-        .planes
-        .to_dense(shape.planes)
-        .chunks(cells)
-        .map(|plane| plane.iter().map(|&x| x.into()).collect())
-        .collect();
+    let size = shape.planes.rows;
+    let mut planes = wide_planes(shape, input);
     let feature = planes.pop().unwrap()[0];
     let mut trunk = rectified(weights.norm_convolution("first", &planes, size));
     for number in 1..shape.settings.blocks {
@@ -285,18 +280,19 @@ fn plain_by_the_book(weights: &Weights<'_>, shape: &NetworkShape, input: &Networ
     (picked(&weights.affine("policy.output", &flat), input), value_of(weights, &flat))
 }
 
+/// Returns the planes of one position.
+fn wide_planes(shape: &NetworkShape, input: &NetworkInput) -> Vec<Vec<f64>> {
+    let dense = input.planes.to_dense(shape.planes);
+    dense.chunks(shape.cell_count()).map(|plane| plane.iter().map(|&x| x.into()).collect()).collect()
+}
+
 /// The whole network in plain Rust, unfolded, in f64, for one position: logits of its moves, and the value.
 fn by_the_book(weights: &Weights<'_>, shape: &NetworkShape, input: &NetworkInput) -> (Vec<f64>, f64) {
     if shape.settings.architecture == Architecture::DamaCnn {
         return plain_by_the_book(weights, shape, input);
     }
     let (size, cells) = (shape.planes.rows, shape.cell_count());
-    let planes: Vec<Vec<f64>> = input
-        .planes
-        .to_dense(shape.planes)
-        .chunks(cells)
-        .map(|plane| plane.iter().map(|&x| x.into()).collect())
-        .collect();
+    let planes = wide_planes(shape, input);
     let active = &input.active_cells;
     let convolution = |name: &str, maps: &[Vec<f64>]| match shape.neighbourhood {
         None => weights.norm_convolution(name, maps, size),
