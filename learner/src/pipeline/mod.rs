@@ -203,7 +203,9 @@ impl<E: Encoding> Pipeline<E> {
         loop {
             let progress = self.registry.progress();
             let games = reader.statistics(window_start, progress.last_finish_number)?;
-            let has_positions = self.replay.position_count() >= u64::from(self.settings.replay.position_count_min);
+            // Of the same games: with those that finish meanwhile a window of held-out games alone would be fixed.
+            let position_count = self.replay.position_count_until(progress.last_finish_number);
+            let has_positions = position_count >= u64::from(self.settings.replay.position_count_min);
             if games.game_count >= needed && has_positions {
                 self.fix_window(iteration, progress.last_finish_number, &games)?;
                 return Ok(true);

@@ -28,6 +28,9 @@ use world::World;
 
 /// Seeds that are tried without `SIMULATION_SEEDS`.
 const SEEDS: u64 = 2000;
+/// Seeds beyond these in which the learner was at fault: 4563, a game that finished while the window was chosen made it
+/// look full enough, and its one game was held out.
+const SEEDS_ONCE_BROKEN: [u64; 1] = [4563];
 /// Seeds within which the planted fault must be found.
 const SEEDS_FOR_PLANTED: u64 = 200;
 
@@ -85,6 +88,13 @@ fn no_seed_breaks_an_invariant() {
     let broken = broken.into_inner().unwrap_or_else(PoisonError::into_inner);
     assert!(broken.is_empty(), "an invariant is broken: replay with SIMULATION_SEED={}", broken[0]);
     println!("{count} seeds from {first} in {:.1?}: {:#?}", started_at.elapsed(), sum.into_inner());
+}
+
+#[test]
+fn seeds_that_broke_an_invariant_once_do_so_no_more() {
+    for seed in SEEDS_ONCE_BROKEN {
+        run(Plan::new(seed), false);
+    }
 }
 
 #[test]
