@@ -243,7 +243,6 @@ impl<E: Encoding> GameRegistry<E> {
         let open_count = inner.games.count(GameKind::SelfPlay);
         let planned = plan.game_count_max.map_or(u64::MAX, |max| max.saturating_sub(inner.planned_game_count));
         let count = (count as u64).min(planned).min(self.limits.open_games_max.saturating_sub(open_count) as u64);
-        inner.planned_game_count += count;
         let mut new_game = || -> Result<(NewGame, SearchSettings), RegistryError> {
             let game_id = inner.new_game_id();
             let seed = mix_seed(self.run_seed, game_id.get());
@@ -257,7 +256,10 @@ impl<E: Encoding> GameRegistry<E> {
             };
             Ok((game, search))
         };
-        (0..count).map(|_| new_game()).collect()
+        let games = (0..count).map(|_| new_game()).collect::<Result<Vec<_>, _>>()?;
+        // Games whose start could not be drawn were not made.
+        inner.planned_game_count += count;
+        Ok(games)
     }
 
     /// Puts a new game among the open ones, leased, while it is on its way to the disk.
