@@ -106,6 +106,11 @@ impl<G: NetworkGame> Player<G> {
         Self { network }
     }
 
+    /// Returns whether a network is played.
+    pub const fn has_network(&self) -> bool {
+        self.network.is_some()
+    }
+
     /// Sets how many threads compute one batch of the network, and how many search one tree.
     ///
     /// # Errors

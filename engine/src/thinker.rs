@@ -53,6 +53,7 @@ impl<G: MatchGame> Thinker<G> {
     /// Makes a thinker without a tree. What it draws at random follows from `seed`.
     pub fn new(player: Player<G>, preset: SearchPreset, seed: u64) -> Self {
         let options = EngineOptions::new::<G>(preset);
+        let options = if player.has_network() { options } else { options.without_network() };
         Self { player, options, search: None, random: Pcg64Mcg::seed_from_u64(seed), pool: SearchPool::new() }
     }
 

@@ -31,9 +31,13 @@ impl Workspace {
     pub fn cargo(&self) -> Command {
         let mut command = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
         command.current_dir(&self.root);
-        // Set for us by `cargo run`; a cargo below would take them for its own.
-        for name in ["CARGO_MANIFEST_DIR", "CARGO_MANIFEST_PATH", "CARGO_PKG_NAME"] {
-            command.env_remove(name);
+        // Set for us by `cargo run`; a cargo below would take them for its own, and build scripts that read them (ring's)
+        // would run again whenever a plain `cargo` and `cargo xtask` take turns.
+        for (name, _) in env::vars_os() {
+            let text = name.to_string_lossy();
+            if text.starts_with("CARGO_PKG_") || text.starts_with("CARGO_MANIFEST_") {
+                command.env_remove(&name);
+            }
         }
         command
     }

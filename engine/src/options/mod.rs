@@ -101,6 +101,14 @@ impl EngineOptions {
         options
     }
 
+    /// Returns those of an engine without a network: where no policy says which moves are good, a search must look further.
+    pub fn without_network(mut self) -> Self {
+        self.puct_exploration = SearchSettings::default().exploration;
+        self.exploration = Number::new(self.puct_exploration, SearchSettings::EXPLORATIONS);
+        self.exploration.value = self.preset_exploration();
+        self
+    }
+
     /// Returns the exploration of the preset: each formula has a weight of its own, and PUCT one for each game.
     fn preset_exploration(&self) -> f32 {
         match self.preset.value.rule() {

@@ -66,7 +66,13 @@ fn a_game_brings_its_own_exploration() {
     assert_eq!(options.exploration.value, std::f32::consts::SQRT_2);
     options.set("Preset", "alphazero").unwrap();
     assert_eq!(options.exploration.value, 1.0);
-    assert_eq!(EngineOptions::new::<Hive>(SearchPreset::AlphaZero).exploration.value, 1.25);
+    let hive = EngineOptions::new::<Hive>(SearchPreset::AlphaZero);
+    assert_eq!(hive.exploration.value, 1.25);
+    let mut without = hive.without_network();
+    assert_eq!(without.one("Exploration").unwrap().default, "2.5");
+    without.set("Preset", "grandmaster").unwrap();
+    without.set("Preset", "alphazero").unwrap();
+    assert_eq!(without.exploration.value, 2.5);
 }
 
 #[test]

@@ -203,13 +203,14 @@ impl<E: Encoding> Pipeline<E> {
         loop {
             let progress = self.registry.progress();
             let games = reader.statistics(window_start, progress.last_finish_number)?;
-            // Of the same games: with those that finish meanwhile a window of held-out games alone would be fixed.
-            let position_count = self.replay.position_count_until(progress.last_finish_number);
-            let has_positions = position_count >= u64::from(self.settings.replay.position_count_min);
-            if games.game_count >= needed && has_positions {
+            // Positions of these games alone count, and are held from here on: those of games that finish before the
+            // training begins would push them out of the buffer.
+            let window = self.replay.fix_window(progress.last_finish_number, u64::MAX);
+            if games.game_count >= needed && window.len() >= u64::from(self.settings.replay.position_count_min) {
                 self.fix_window(iteration, progress.last_finish_number, &games)?;
                 return Ok(true);
             }
+            self.replay.release();
             if games.game_count >= planned {
                 // Short games have too few positions: lockstep makes more of them.
                 planned += needed;

@@ -59,12 +59,6 @@ impl SharedReplay {
         self.lock().position_count()
     }
 
-    /// Returns the number of these that are of games up to this finish number.
-    #[must_use]
-    pub fn position_count_until(&self, finish_number: u64) -> u64 {
-        self.lock().learned.position_count_until(finish_number)
-    }
-
     /// Returns the bytes that a position takes on average, bookkeeping included.
     #[must_use]
     pub fn mean_position_bytes(&self) -> f64 {

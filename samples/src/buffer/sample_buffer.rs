@@ -107,12 +107,6 @@ impl SampleBuffer {
         self.entries.len() as u64
     }
 
-    /// Returns the number of these that are of games up to `finish_number`.
-    #[must_use]
-    pub fn position_count_until(&self, finish_number: u64) -> u64 {
-        self.end_of(finish_number).saturating_sub(self.first)
-    }
-
     /// Returns the bytes that a position takes on average, bookkeeping included; 0 of an empty buffer.
     #[must_use]
     pub fn mean_position_bytes(&self) -> f64 {
@@ -290,11 +284,6 @@ mod tests {
         }
         let window = buffer.fix_window(2, 2);
         assert_eq!(content(&buffer, window), [[2, 1], [2, 2]]);
-        assert_eq!(
-            [0, 1, 2, 9].map(|number| buffer.position_count_until(number)),
-            [0, 0, 3, 6],
-            "the newest six are kept"
-        );
         buffer.release();
         let all = buffer.fix_window(3, u64::MAX);
         assert_eq!((all.len(), buffer.fix_window(3, 0).len()), (6, 0));

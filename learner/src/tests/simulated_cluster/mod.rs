@@ -28,8 +28,8 @@ use world::World;
 
 /// Seeds that are tried without `SIMULATION_SEEDS`.
 const SEEDS: u64 = 2000;
-/// Seeds beyond these in which the learner was at fault: 4563, a game that finished while the window was chosen made it
-/// look full enough, and its one game was held out.
+/// Seeds beyond these in which the learner was at fault: 4563, games that finished between the choice of a window and its
+/// training pushed all of it out of the buffer.
 const SEEDS_ONCE_BROKEN: [u64; 1] = [4563];
 /// Seeds within which the planted fault must be found.
 const SEEDS_FOR_PLANTED: u64 = 200;
