@@ -23,7 +23,7 @@ const GAME_WAIT_MAX: Duration = Duration::from_secs(20);
 /// The learner needed a hundred times the bytes of such a report, 6 GiB, and ended.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_report_of_sixty_megabytes_is_refused_before_it_is_built() {
-    let victim = Victim::start();
+    let victim = Victim::start().await;
     let honest = Honest::start(victim.connect("honest").await).await;
     let bad = victim.connect("bomb").await;
     bad.join().await;
@@ -45,7 +45,7 @@ async fn a_report_of_sixty_megabytes_is_refused_before_it_is_built() {
 /// What streams left that were gone was evaluated all the same: an honest leaf waited 13 to 60 seconds.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn streams_that_hang_up_leave_no_backlog() {
-    let victim = Victim::start();
+    let victim = Victim::start().await;
     let honest = Honest::start(victim.connect("honest").await).await;
     let bad = victim.connect("backlog").await;
     let leaf_count = bad.join().await.batch_leaves_max as usize;
@@ -86,7 +86,7 @@ async fn flood(peer: &Peer, leaf_count: usize, batch_count: u64) -> tonic::Strea
 /// They were never closed: with 256 open files the learner could not be asked how it is, and the log blamed the disk.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn connections_that_say_nothing_are_closed() {
-    let victim = Victim::start_by(|system| system.start_learner_with_files(256, &[]));
+    let victim = Victim::start_by(|system| system.start_learner_with_files(256, &[])).await;
     let honest = Honest::start(victim.connect("honest").await).await;
     let address = victim.system.url().trim_start_matches("http://").to_owned();
     let mut silent = Vec::new();
@@ -116,7 +116,7 @@ async fn connections_that_say_nothing_are_closed() {
 /// One worker leased all games and renewed them for ever: an honest one got none.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_worker_that_sits_on_games_leaves_some_to_others() {
-    let victim = Victim::start();
+    let victim = Victim::start().await;
     let honest = Honest::start(victim.connect("honest").await).await;
     let bad = victim.connect("sit").await;
     bad.join().await;
@@ -152,7 +152,7 @@ async fn a_worker_that_sits_on_games_leaves_some_to_others() {
 /// After a restart, a name that had never joined renewed all open games.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn games_of_others_cannot_be_claimed_after_a_restart() {
-    let mut victim = Victim::start();
+    let mut victim = Victim::start().await;
     let owner = victim.connect("owner").await;
     owner.join().await;
     let first = loop {
@@ -190,7 +190,7 @@ async fn games_of_others_cannot_be_claimed_after_a_restart() {
 /// 200,000 refused plies in one message made seven times as many bytes of log.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn refused_plies_do_not_fill_the_log() {
-    let victim = Victim::start();
+    let victim = Victim::start().await;
     let honest = Honest::start(victim.connect("honest").await).await;
     let bad = victim.connect("logs").await;
     bad.join().await;
@@ -208,7 +208,7 @@ async fn refused_plies_do_not_fill_the_log() {
 /// Each network was loaded for each leaf: an honest worker slowed down to a fortieth.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn leaves_for_networks_in_turn_load_none_of_them() {
-    let victim = Victim::start();
+    let victim = Victim::start().await;
     let networks = victim.system.run_dir().join("networks");
     for number in 2..=6 {
         let copy = networks.join(format!("network-{number:06}.safetensors"));
@@ -219,7 +219,7 @@ async fn leaves_for_networks_in_turn_load_none_of_them() {
     bad.join().await;
     let (sender, receiver) = mpsc::channel(4);
     tokio::spawn(async move {
-        for (batch_id, network_id) in (1..=4000).zip([1, 2, 3, 4, 5, 6, 4_000_000_000].into_iter().cycle()) {
+        for (batch_id, network_id) in (1..=280).zip([1, 2, 3, 4, 5, 6, 4_000_000_000].into_iter().cycle()) {
             if sender.send(empty_boards(batch_id, 1, network_id)).await.is_err() {
                 return;
             }
@@ -231,7 +231,7 @@ async fn leaves_for_networks_in_turn_load_none_of_them() {
     while let Some(answer) = answers.message().await.expect("the stream goes on") {
         *(if answer.error.is_empty() { &mut evaluated } else { &mut refused }) += 1;
     }
-    assert_eq!((evaluated, refused), (572, 3428), "only network 1 is in play");
+    assert_eq!((evaluated, refused), (40, 240), "only network 1 is in play");
     honest.assert_kept("cycle").await;
     let log = victim.learner.log_text();
     assert_eq!(log.matches("network ready").count(), 1, "{log}");

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use runtime::auth::Role;
 use runtime::worker_key::WORKER_ID_HEADER;
@@ -23,6 +23,10 @@ use crate::inference::{InferenceHandle, Job, LeafSender};
 /// Why a batch for another network is refused.
 const NOT_IN_PLAY: &str =
     "the network is neither the best one nor one of a gate that this worker may play: leaves for it are not evaluated";
+/// Batches that a stream may have refused one after the other: at the end of a gate some are under way for its networks.
+const FREE_REFUSAL_COUNT: u32 = 64;
+/// How long a stream must send nothing wrong for each further one.
+const REFUSAL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// Serves `alveare.v1.Inference`.
 pub struct InferenceService {
@@ -125,6 +129,25 @@ impl Askable {
     }
 }
 
+/// Slows down a stream that sends one refused batch after the other: each costs the learner time, and nobody waits for its
+/// answer.
+struct RefusalPace {
+    /// When all refusals so far are paid for.
+    paid_at: Instant,
+}
+
+impl RefusalPace {
+    fn new(now: Instant) -> Self {
+        Self { paid_at: now }
+    }
+
+    /// Notes a refusal. Returns how long the next batch is to be left unread.
+    fn wait_after_refusal(&mut self, now: Instant) -> Duration {
+        self.paid_at = self.paid_at.max(now) + REFUSAL_INTERVAL;
+        self.paid_at.saturating_duration_since(now).saturating_sub(REFUSAL_INTERVAL * FREE_REFUSAL_COUNT)
+    }
+}
+
 /// Hands batches in until the worker or the inference thread is gone. Reads one only once there is room for its answer.
 async fn read_batches(
     mut batches: Streaming<proto::LeafBatch>,
@@ -132,12 +155,14 @@ async fn read_batches(
     mut askable: Askable,
     answers: mpsc::Sender<proto::EvaluationBatch>,
 ) {
+    let mut pace = RefusalPace::new(Instant::now());
     while let Ok(answer) = answers.clone().reserve_owned().await {
         match batches.message().await {
             Ok(Some(batch)) => {
                 let (network, job) = (network_ref_from_wire(batch.network_id), Job { batch, answer });
                 if !askable.ask(network) {
                     leaves.refuse(job, &NOT_IN_PLAY);
+                    tokio::time::sleep(pace.wait_after_refusal(Instant::now())).await;
                 } else if !leaves.submit(job).await {
                     return;
                 }
@@ -148,5 +173,25 @@ async fn read_batches(
                 return;
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn refusals_are_free_at_first_and_cost_time_then() {
+        let start = Instant::now();
+        let mut pace = RefusalPace::new(start);
+        for _ in 0..FREE_REFUSAL_COUNT {
+            assert_eq!(pace.wait_after_refusal(start), Duration::ZERO);
+        }
+        assert_eq!(pace.wait_after_refusal(start), REFUSAL_INTERVAL);
+        assert_eq!(pace.wait_after_refusal(start), 2 * REFUSAL_INTERVAL);
+        let later = start + 2 * REFUSAL_INTERVAL;
+        assert_eq!(pace.wait_after_refusal(later), REFUSAL_INTERVAL, "two are paid for by waiting");
+        let much_later = start + 2 * FREE_REFUSAL_COUNT * REFUSAL_INTERVAL;
+        assert_eq!(pace.wait_after_refusal(much_later), Duration::ZERO, "forgotten");
     }
 }

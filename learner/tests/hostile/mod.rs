@@ -12,6 +12,7 @@ use runtime::auth::ClientAuth;
 use runtime::worker_key::WorkerKey;
 use shared::encoding::Encoding;
 use shared::game::Game;
+use tokio::sync::{Mutex, MutexGuard};
 use tonic::service::interceptor::InterceptedService;
 use tonic::transport::{Channel, Endpoint};
 
@@ -36,20 +37,25 @@ pub struct Victim {
     pub learner: Process,
     memory_mib: u64,
     log_bytes: u64,
+    /// Rates mean something only where one attack has the machine for itself.
+    _turn: MutexGuard<'static, ()>,
 }
 
+static TURN: Mutex<()> = Mutex::const_new(());
+
 impl Victim {
-    /// Starts a run of tic-tac-toe in which leases are short.
-    pub fn start() -> Self {
-        Self::start_by(|system| system.start_learner(&[]))
+    /// Starts a run of tic-tac-toe in which leases are short, once no other victim is there.
+    pub async fn start() -> Self {
+        Self::start_by(|system| system.start_learner(&[])).await
     }
 
     /// Starts it by `start`.
-    pub fn start_by(start: impl FnOnce(&mut System) -> Process) -> Self {
+    pub async fn start_by(start: impl FnOnce(&mut System) -> Process) -> Self {
+        let turn = TURN.lock().await;
         let drain_deadline = format!("server.drain_deadline={}s", DRAIN_DEADLINE.as_secs());
         let mut system = System::new(&["server.lease=1s", "server.idle_leases_max=3", &drain_deadline]);
         let learner = start(&mut system);
-        let mut victim = Self { system, learner, memory_mib: 0, log_bytes: 0 };
+        let mut victim = Self { system, learner, memory_mib: 0, log_bytes: 0, _turn: turn };
         victim.measure();
         victim
     }
