@@ -1,11 +1,14 @@
 //! A storm of kills: learner, actor and evaluator are real processes, and the learner is killed with `kill -9` again and
-//! again, also while it starts, while a worker of the test's own notes every ply that was acknowledged. Afterwards each of
-//! them is in the store, once. `STORM_KILLS` sets how many kills, `STORM_SEED` repeats the moments.
+//! again, also while it starts, while it writes a file and as a gate is decided, while a worker of the test's own notes
+//! every ply that was acknowledged. Afterwards each of them is in the store, once. `STORM_KILLS` sets how many kills,
+//! `STORM_SEED` repeats the moments.
 
 mod common;
 mod hostile;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsString;
+use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -27,9 +30,13 @@ use tonic::service::interceptor::InterceptedService;
 use tonic::transport::{Channel, Endpoint};
 
 /// Kills without `STORM_KILLS`.
-const KILLS: u32 = 15;
+const KILLS: u32 = 100;
 /// Longest life of a learner, in milliseconds after it listens.
 const LIFE_MS_MAX: u64 = 1200;
+/// Longest wait for a moment that a kill is aimed at.
+const AIM_MAX: Duration = Duration::from_secs(20);
+/// Time between two looks for such a moment: a file of this run is written within a few milliseconds.
+const AIM_INTERVAL: Duration = Duration::from_micros(200);
 /// Longest life of one that is killed while it starts.
 const START_MS_MAX: u64 = 400;
 /// Time from a restart to the first evaluation, for at least half of the restarts, on a machine that is busy with other
@@ -61,10 +68,14 @@ fn a_storm_of_kills_loses_and_doubles_nothing() {
     let own =
         OwnWorker { url: system.url(), acknowledged: acknowledged.clone(), random: Pcg64::seed_from_u64(seed ^ 1) };
     let own = tokio.spawn(stop.clone().run_until_cancelled_owned(own.work()));
-    let mut states: BTreeMap<String, u32> = BTreeMap::new();
+    let (mut states, mut moments) = (BTreeMap::<String, u32>::new(), BTreeMap::<&str, u32>::new());
     let mut restarts = Vec::new();
     for kill in 0..kills {
         live(&mut learner, random.random_range(0..LIFE_MS_MAX));
+        let moment = Moment::draw(&mut random);
+        if moment.comes(&system) {
+            *moments.entry(moment.name()).or_default() += 1;
+        }
         *states.entry(system.look().iteration().1).or_default() += 1;
         learner.kill_hard();
         if random.random_bool(0.25) {
@@ -86,7 +97,69 @@ fn a_storm_of_kills_loses_and_doubles_nothing() {
     check(&system, &acknowledged.lock().expect("whole"));
     check_restarts(restarts);
     println!("0 acknowledged plies lost, 0 doubled, everything whole (learner check)");
-    println!("killed in the states {states:?}; {} plies acknowledged", acknowledged.lock().expect("whole").len());
+    if kills >= u64::from(KILLS) {
+        for moment in [Moment::Any, Moment::File, Moment::Verdict] {
+            assert!(moments.contains_key(moment.name()), "no kill hit {}: {moments:?}", moment.name());
+        }
+    }
+    println!(
+        "killed in the states {states:?}, at {moments:?}; {} plies acknowledged",
+        acknowledged.lock().expect("whole").len()
+    );
+}
+
+/// What a kill is aimed at.
+#[derive(Clone, Copy)]
+enum Moment {
+    /// Any moment at all.
+    Any,
+    /// The writing of a network or checkpoint, or just after it.
+    File,
+    /// A verdict that has just come to the store: the promotion follows.
+    Verdict,
+}
+
+impl Moment {
+    fn draw(random: &mut Pcg64) -> Self {
+        match random.random_range(0..10) {
+            0 => Self::Verdict,
+            1 | 2 => Self::File,
+            _ => Self::Any,
+        }
+    }
+
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Any => "any moment",
+            Self::File => "a file",
+            Self::Verdict => "a verdict",
+        }
+    }
+
+    /// Waits for the moment. Returns whether it has come.
+    fn comes(self, system: &System) -> bool {
+        let deadline = Instant::now() + AIM_MAX;
+        let (look, run_dir) = (system.look(), system.run_dir());
+        let verdicts = || look.number("SELECT count(*) FROM iterations WHERE state IN ('promoted', 'rejected')");
+        let (files_before, verdicts_before) = (files_of(&run_dir), verdicts());
+        loop {
+            let has_come = match self {
+                Self::Any => true,
+                Self::File => files_of(&run_dir).difference(&files_before).next().is_some(),
+                Self::Verdict => verdicts() > verdicts_before,
+            };
+            if has_come || Instant::now() > deadline {
+                return has_come;
+            }
+            std::thread::sleep(AIM_INTERVAL);
+        }
+    }
+}
+
+/// Returns the names of the networks and checkpoints of a run, unfinished ones too.
+fn files_of(run_dir: &Path) -> BTreeSet<OsString> {
+    let folders = [run_dir, &run_dir.join("networks")].map(std::fs::read_dir);
+    folders.into_iter().flatten().flatten().flatten().map(|entry| entry.file_name()).collect()
 }
 
 /// Checks how long it took from the start of the process to the first evaluation.
