@@ -6,8 +6,10 @@
 mod audit;
 mod baselines;
 mod bench;
+mod dist;
 mod fuzz;
 mod libtorch;
+mod link;
 mod rust_version;
 mod steps;
 mod tidy;
@@ -37,6 +39,8 @@ enum Task {
     Test(steps::TestArguments),
     /// Builds the programs in release mode: learner, actor, evaluator, alveare.
     Build,
+    /// Makes an archive of actor and evaluator that start on any Linux, with its checksum.
+    Dist,
     /// Checks what no compiler checks: file lengths, leftovers, who may name what.
     Tidy,
     /// Runs the benchmarks and prints their tables.
@@ -45,6 +49,8 @@ enum Task {
     Audit(audit::AuditArguments),
     /// Looks for inputs that break a decoder (needs cargo-fuzz and a nightly compiler).
     Fuzz(fuzz::FuzzArguments),
+    /// Carries connections as slowly as a home link does, to try workers through it.
+    Link(link::LinkArguments),
     /// Gets libtorch if it is not there and prints where it lies.
     Libtorch(libtorch::LibtorchArguments),
 }
@@ -69,10 +75,12 @@ fn run(task: Task) -> Result<ExitCode> {
         Task::Up(arguments) => up::up(&workspace, &arguments),
         Task::Test(arguments) => steps::test(&workspace, &arguments),
         Task::Build => steps::build(&workspace),
+        Task::Dist => dist::dist(&workspace),
         Task::Tidy => tidy::tidy(&workspace),
         Task::Bench(arguments) => bench::bench(&workspace, &arguments),
         Task::Audit(arguments) => audit::audit(&workspace, &arguments),
         Task::Fuzz(arguments) => fuzz::fuzz(&workspace, &arguments),
+        Task::Link(arguments) => link::link(&arguments),
         Task::Libtorch(arguments) => libtorch::print(&arguments),
     }
 }
