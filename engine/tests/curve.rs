@@ -30,7 +30,7 @@ fn make_run(dir: &Path, seed: u64) -> Connection {
         network.save(&dir.join(format!("networks/network-00000{number}.safetensors"))).expect("written");
     }
     let database = Connection::open(dir.join("alveare.db")).expect("a run directory");
-    database.execute_batch(include_str!("../../learner/src/store/schema.sql")).expect("a run directory");
+    database.execute_batch(include_str!("../../store/src/schema.sql")).expect("a run directory");
     database.pragma_update(None, "user_version", 4).expect("a run directory");
     let game = serde_json::to_string(&spec.game).expect("a run directory");
     database.execute("INSERT INTO runs VALUES ('run', '', ?1, '{}', 1, 4, NULL)", [game]).expect("a run directory");

@@ -8,7 +8,6 @@ use std::time::Instant;
 
 use divan::{Bencher, black_box};
 use learner::replay::rebuild;
-use learner::store::{Change, FinishedGame, NewGame, RunRow, Store, StoredResult};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 use rayon::prelude::*;
@@ -19,6 +18,7 @@ use shared::encoding::{Encoding, TrainingBatch};
 use shared::game::{Game, Outcome};
 use shared::ids::{GameId, NetworkId};
 use shared::record::{GameRecord, PlyRecord, PolicyTarget, replay};
+use store::{Change, FinishedGame, NewGame, RunRow, Store, StoredResult};
 
 const GAME: &str = r#"{"name":"hive","game_type":"Base+MLP"}"#;
 /// Positions of a batch, as in training.

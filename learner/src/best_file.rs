@@ -7,8 +7,7 @@ use std::io;
 use std::path::Path;
 
 use shared::ids::NetworkId;
-
-use crate::files::RunFiles;
+use store::files::RunFiles;
 
 /// Puts the file of a network in the place of the best one, as one step: who opens it finds one whole network or the other.
 /// Both names are of one file where the disk can do that, else it is copied.

@@ -11,10 +11,10 @@ use shared::encoding::Encoding;
 use shared::ids::GameId;
 use shared::record::replay;
 use shared::setting::SettingError;
+use store::files::{check_sha256, is_unfinished};
+use store::{DATABASE_FILE, GameKind, NetworkState, Reader, StoreError, StoredGame};
 
-use crate::files::{check_sha256, is_unfinished};
 use crate::games::hash_moves;
-use crate::store::{DATABASE_FILE, GameKind, NetworkState, Reader, StoreError, StoredGame};
 
 /// Games that are held at once.
 const CHUNK_GAMES: usize = 512;

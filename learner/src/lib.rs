@@ -1,7 +1,7 @@
 //! The learner: owns the games, the networks and the GPU of a run.
 //!
-//! `store`, `games` and `replay` are its memory: synchronous, and they know neither gRPC nor tensors. What it learns from is
-//! the crate `samples`; `supervised` trains without self-play. `inference` and
+//! `games` and `replay` are its memory, kept on the disk by the crate `store`: synchronous, and they know neither gRPC nor
+//! tensors. What it learns from is the crate `samples`; `supervised` trains without self-play. `inference` and
 //! `trainer` each own their tensors on a thread of their own. `services` translates messages, `pipeline` decides what
 //! comes next, `backup` keeps copies elsewhere, `page` shows the run in a browser, and `run` puts everything together.
 //! `bench` measures a device, `plan` computes what it makes of a run.
@@ -14,13 +14,10 @@ pub mod certificates;
 pub mod check;
 pub mod config;
 mod devices;
-mod durable;
-pub mod files;
 pub mod games;
 mod gate_check;
 pub mod http;
 pub mod inference;
-mod lock;
 pub mod page;
 mod pipeline;
 pub mod plan;
@@ -30,7 +27,6 @@ pub mod replay;
 pub mod run;
 mod services;
 pub mod start_network;
-pub mod store;
 pub mod supervised;
 mod tensorboard;
 #[cfg(test)]

@@ -9,7 +9,6 @@ use std::time::Instant;
 
 use common::{BLACK_WINS, DRAW, WHITE_WINS, lease_one, plies, report, run_row, start};
 use learner::games::{GameRegistry, RegistryLimits, SelfPlayPlan, StartPlan};
-use learner::store::{GameKind, RunRow, Store};
 use notation::{ReadOptions, games};
 use safetensors::{Dtype, SafeTensors};
 use samples::buffer::{SampleBuffer, SharedReplay};
@@ -19,6 +18,7 @@ use shared::game::hive::{Hive, HiveRules};
 use shared::record::PlyRecord;
 use shared::search::SearchSettings;
 use shared::wire::ReportedPly;
+use store::{GameKind, RunRow, Store};
 
 /// Human games: resigned, agreed drawn, cut short, and one whose second ply names a piece that is not there.
 const HIVE_GAMES: &str = "Base+MLP;WhiteWins;White[3];wS1;bS1 wS1-;wQ -wS1;bQ bS1-\n\

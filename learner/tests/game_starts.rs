@@ -7,8 +7,8 @@ use std::time::Instant;
 
 use common::{DRAW, TicTacToeLearner, WHITE_WINS, crash_copy, encoding, lease_one, plies, report, start, start_with};
 use learner::games::{Lease, SelfPlayPlan, StartPlan};
-use learner::store::GameKind;
 use shared::search::SearchSettings;
+use store::GameKind;
 
 fn plan(learner: &TicTacToeLearner, starts: StartPlan) {
     let plan = SelfPlayPlan { iteration: 1, search: SearchSettings::default(), starts, game_count_max: None };

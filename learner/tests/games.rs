@@ -10,7 +10,6 @@ use common::{
 };
 use learner::games::{GatePlan, LeafLoad, PlyStatus, SelfPlayPlan, StartPlan, YardstickPlan};
 use learner::replay::rebuild;
-use learner::store::{Change, GameKind, GameState, NewNetwork};
 use proptest::prelude::*;
 use samples::buffer::SampleBuffer;
 use samples::sampler::{BatchSampler, seed_of_step};
@@ -21,6 +20,7 @@ use shared::ids::{GameId, Generation, NetworkId, NetworkRef};
 use shared::record::{PlyRecord, PolicyTarget};
 use shared::search::SearchSettings;
 use shared::wire::ReportedPly;
+use store::{Change, GameKind, GameState, NewNetwork};
 
 /// Asserts that the store holds exactly these moves of the game, and how far it is.
 fn assert_stored(learner: &TicTacToeLearner, game_id: GameId, moves: &[&str], state: GameState) {

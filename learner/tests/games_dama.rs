@@ -9,7 +9,6 @@ use std::time::Instant;
 use common::{Learner, crash_copy, random_game, run_row, start_run};
 use learner::games::{Lease, PlyStatus, SelfPlayPlan, StartPlan};
 use learner::replay::rebuild;
-use learner::store::{GameKind, GameState, RunRow};
 use notation::dama::pdn;
 use rusqlite::Connection;
 use samples::buffer::SampleBuffer;
@@ -19,6 +18,7 @@ use shared::game::dama::{Dama, DamaRules};
 use shared::game::{Game, Outcome};
 use shared::ids::GameId;
 use shared::search::SearchSettings;
+use store::{GameKind, GameState, RunRow};
 
 fn encoding() -> DamaEncoding {
     DamaEncoding::new(Dama::new(DamaRules { ply_limit: 120 }), PolicyCoding::Lossless)

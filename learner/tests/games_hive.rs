@@ -8,7 +8,6 @@ use std::time::Instant;
 use common::{network_id, random_game, start_with};
 use learner::games::{GatePlan, PlyStatus, SelfPlayPlan, StartPlan, random_openings};
 use learner::replay::rebuild;
-use learner::store::{Change, GameKind, NewNetwork};
 use samples::buffer::SampleBuffer;
 use samples::sampler::{BatchSampler, seed_of_step};
 use shared::encoding::TrainingBatch;
@@ -16,6 +15,7 @@ use shared::encoding::hive::HiveEncoding;
 use shared::game::hive::{Hive, HiveRules};
 use shared::gate::GateSettings;
 use shared::search::SearchSettings;
+use store::{Change, GameKind, NewNetwork};
 
 fn encoding(game_type: &str) -> HiveEncoding {
     let rules = HiveRules { game_type: game_type.parse().expect("a game type"), ..HiveRules::default() };

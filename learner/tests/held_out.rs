@@ -4,9 +4,10 @@ mod common;
 
 use std::time::Instant;
 
+use store::{GameKind, Reader};
+
 use common::system::{Look, System};
 use common::{encoding, random_game, report, start};
-use learner::store::{GameKind, Reader};
 
 /// Finished games in the store before training begins.
 const GAME_COUNT: u32 = 80;

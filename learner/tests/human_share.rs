@@ -8,7 +8,6 @@ use std::time::Instant;
 
 use common::system::System;
 use common::{open_self_play, run_row, start_run};
-use learner::store::{GameKind, RunRow};
 use rand::seq::IndexedRandom;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
@@ -20,6 +19,7 @@ use shared::game::hive::{Hive, HiveRules};
 use shared::ids::{GameId, NetworkId};
 use shared::record::{PlyRecord, PolicyTarget};
 use shared::wire::ReportedPly;
+use store::{GameKind, RunRow};
 
 const GAME_COUNT: u32 = 12;
 const FRAME: u8 = 12;

@@ -11,10 +11,6 @@ use axum::http::{HeaderMap, Request, StatusCode, header};
 use common::system::System;
 use common::{network_id, run_row};
 use learner::page::{Page, router};
-use learner::store::{
-    Change, FinishedGame, GameKind, IterationCost, IterationRow, IterationState, MetricRow, NewGame, NewNetwork,
-    RunRow, Store, StoredResult,
-};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 use runtime::auth::Token;
@@ -31,6 +27,10 @@ use shared::game::tictactoe::TicTacToe;
 use shared::game::{Game, Outcome};
 use shared::ids::{GameId, NetworkRef};
 use shared::record::{PlyRecord, PolicyTarget};
+use store::{
+    Change, FinishedGame, GameKind, IterationCost, IterationRow, IterationState, MetricRow, NewGame, NewNetwork,
+    RunRow, Store, StoredResult,
+};
 use tower::ServiceExt;
 
 const HOST: &str = "127.0.0.1:8080";

@@ -11,12 +11,12 @@ use std::time::Instant;
 use common::{crash_copy, encoding, random_game, report, run_row, start};
 use learner::check::check_run;
 use learner::replay::rebuild;
-use learner::store::{GameKind, GameState, Reader, Store, StoreError, StoredGame};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 use rusqlite::Connection;
 use samples::buffer::SampleBuffer;
 use shared::ids::GameId;
+use store::{GameKind, GameState, Reader, Store, StoreError, StoredGame};
 
 const GAMES: u32 = 20;
 const DATABASE: &str = "alveare.db";

@@ -5,9 +5,9 @@ mod common;
 
 use common::check_finished_games;
 use common::system::System;
-use learner::store::{GameKind, StoredGame};
 use shared::encoding::dama::{DamaEncoding, PolicyCoding};
 use shared::game::dama::{Dama, DamaRules};
+use store::{GameKind, StoredGame};
 
 const SETTINGS: [&str; 16] = [
     "server.lease=2s",

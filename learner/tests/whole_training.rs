@@ -4,13 +4,13 @@ mod common;
 
 use common::system::System;
 use common::{plies, report, start};
-use learner::store::GameKind;
 use rand::seq::IndexedRandom;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 use shared::game::Game;
 use shared::game::tictactoe::TicTacToe;
 use std::time::Instant;
+use store::GameKind;
 
 /// Finished games in the store before training begins.
 const GAME_COUNT: u32 = 60;

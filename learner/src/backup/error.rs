@@ -3,7 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
-use crate::store::{SCHEMA_VERSION, StoreError};
+use store::{SCHEMA_VERSION, StoreError};
 
 /// Why a backup cannot be made, found or restored.
 #[derive(Debug, thiserror::Error)]

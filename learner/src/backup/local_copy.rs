@@ -3,13 +3,13 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use store::{DATABASE_FILE, NetworkState, Reader};
 use tokio_util::sync::CancellationToken;
 use tracing::debug;
 
 use super::chunks::ChunkId;
 use super::manifest::RunFacts;
 use super::{BackupError, COPY_FOLDER};
-use crate::store::{DATABASE_FILE, NetworkState, Reader};
 
 /// How often the copy is begun anew because the trainer has replaced all checkpoints that it names.
 const TRY_COUNT_MAX: u32 = 5;

@@ -5,10 +5,10 @@ use std::fmt;
 use std::time::{Duration, SystemTime};
 
 use serde::{Deserialize, Serialize};
+use store::{DATABASE_FILE, SCHEMA_VERSION};
 
 use super::BackupError;
 use super::chunks::{CHUNK_BYTES_MAX, ChunkId};
-use crate::store::{DATABASE_FILE, SCHEMA_VERSION};
 
 /// Version of the manifest's format, and of how chunks are stored.
 pub const FORMAT_VERSION: u32 = 1;

@@ -5,12 +5,12 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use futures_util::{StreamExt, TryStreamExt, stream};
+use store::lock::FolderLock;
+use store::{DATABASE_FILE, LOCK_FILE};
 
 use super::chunks::FileHash;
 use super::manifest::{BackupFile, RunFacts};
 use super::{BackupError, BackupPlace, BackupTime, Manifest};
-use crate::lock::FolderLock;
-use crate::store::{DATABASE_FILE, LOCK_FILE};
 
 /// Folder in the run directory that a restore writes to. Beside it would not do: the run directory may be a volume.
 const RESTORE_FOLDER: &str = "restore.tmp";

@@ -18,12 +18,12 @@ use object_store::{
 };
 use rusqlite::Connection;
 use shared::ids::{GameId, NetworkId};
+use store::files::{RunFiles, check_sha256, sha256_hex};
+use store::{Change, CheckpointRow, NewGame, NewNetwork, Reader, RunRow, Store};
 use tokio::runtime::Runtime;
 use tokio_util::sync::CancellationToken;
 
 use super::*;
-use crate::files::{RunFiles, check_sha256, sha256_hex};
-use crate::store::{Change, CheckpointRow, NewGame, NewNetwork, Reader, RunRow, Store};
 
 fn tokio() -> Runtime {
     tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap()

@@ -9,6 +9,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::time::{Duration, Instant, SystemTime};
 
 use runtime::exit::one_line;
+use store::Reader;
 use tokio::runtime::{Builder, Runtime};
 use tokio_util::sync::CancellationToken;
 use tracing::{info, warn};
@@ -18,7 +19,6 @@ use super::{Access, BackupError, BackupPlace, BackupUrl, LocalCopy, Uploaded, Up
 use crate::best::BestNetwork;
 use crate::config::BackupConfig;
 use crate::progress::RunStatus;
-use crate::store::Reader;
 
 /// Time between two looks at whether a network was promoted.
 const TICK: Duration = Duration::from_secs(1);

@@ -3,13 +3,13 @@
 use std::collections::{BTreeMap, HashSet};
 
 use anyhow::Context;
-use learner::store::GameKind;
 use learner::supervised::percent;
 use runtime::{exit, logging};
 use serde::Serialize;
 use shared::encoding::Encoding;
 use shared::game::{Outcome, Side};
 use shared::record::PolicyTarget;
+use store::GameKind;
 
 use super::game_sources::{DataGame, GameSource, SourceArgs, VisitGames};
 

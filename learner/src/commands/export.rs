@@ -3,12 +3,12 @@
 use std::path::PathBuf;
 
 use anyhow::Context;
-use learner::store::GameKind;
 use runtime::exit::UsageError;
 use runtime::{exit, logging};
 use samples::dataset::{DataSetGame, DataSetWriter};
 use shared::catalog::GameFormat;
 use shared::encoding::Encoding;
+use store::GameKind;
 
 use super::game_file::GameFile;
 use super::game_sources::{DataGame, GameSource, SourceArgs, VisitGames};

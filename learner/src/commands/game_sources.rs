@@ -4,7 +4,6 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use learner::store::{DATABASE_FILE, GameKind, Reader, StoreError, StoredGame};
 use notation::PlayedGame;
 use rayon::prelude::*;
 use runtime::exit::UsageError;
@@ -17,6 +16,7 @@ use shared::encoding::hive::HiveEncoding;
 use shared::game::Outcome;
 use shared::ids::GameId;
 use shared::record::{ReplayError, Sample, replay};
+use store::{DATABASE_FILE, GameKind, Reader, StoreError, StoredGame};
 
 use super::dropped_games::print_dropped;
 

@@ -6,12 +6,12 @@ use std::path::PathBuf;
 use anyhow::Context;
 use learner::http::HttpPort;
 use learner::page::{Page, PositionEvaluator, serve};
-use learner::store::DATABASE_FILE;
 use runtime::auth::Token;
 use runtime::exit::{UsageError, one_line};
 use runtime::logging::{self, LogSettings};
 use runtime::shutdown;
 use runtime::tls::server::{ServerTls, ServerTlsFiles};
+use store::DATABASE_FILE;
 use tokio::net::TcpListener;
 use tracing::{info, warn};
 

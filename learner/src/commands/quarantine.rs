@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use anyhow::Context;
-use learner::store::{Change, DATABASE_FILE, Reader, SetAside, Store};
 use runtime::exit::{self, UsageError};
+use store::{Change, DATABASE_FILE, Reader, SetAside, Store};
 
 /// Whose games, and of which run.
 #[derive(Debug, Clone, clap::Args)]

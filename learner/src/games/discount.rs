@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 
 use shared::encoding::Encoding;
 use shared::ids::{GameId, NetworkId};
+use store::{Change, GameState, NewGame};
 
 use super::gate::count_stored;
 use super::{GameRegistry, RegistryError};
-use crate::store::{Change, GameState, NewGame};
 
 impl<E: Encoding> GameRegistry<E> {
     /// Takes all games out of a gate that a worker had, even for a part of them, finished or open, and puts new ones in

@@ -8,11 +8,11 @@ use shared::game::{Outcome, Side};
 use shared::gate::{GateResult, GateScore, GateSettings, GateTally, PairCounts, Verdict};
 use shared::ids::NetworkId;
 use shared::search::SearchSettings;
+use store::{GameState, NewGame, StoredGame};
 
 use super::pairs::PairedGames;
 use super::registry::Inner;
 use super::{GameRegistry, RegistryError, mix_seed, random_openings};
-use crate::store::{GameState, NewGame, StoredGame};
 
 /// What is to be decided, and how.
 #[derive(Debug, Clone, PartialEq)]
@@ -159,8 +159,8 @@ impl<E: Encoding> GameRegistry<E> {
 
     /// Forgets a gate whose verdict is in the store ([`Promote`], [`Reject`]), with its open games.
     ///
-    /// [`Promote`]: crate::store::Change::Promote
-    /// [`Reject`]: crate::store::Change::Reject
+    /// [`Promote`]: store::Change::Promote
+    /// [`Reject`]: store::Change::Reject
     pub fn close_gate(&self, candidate_id: NetworkId) {
         let mut inner = self.lock_gate(candidate_id);
         inner.gates.remove(&candidate_id);

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use shared::encoding::Encoding;
+use store::GameKind;
 
 use super::GameRegistry;
-use crate::store::GameKind;
 
 /// Games that one worker holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -6,6 +6,7 @@ use std::time::Instant;
 use shared::encoding::Encoding;
 use shared::ids::{GameId, NetworkId, NetworkRef};
 use shared::search::SearchSettings;
+use store::{Ack, Change, GameKind, NewGame, StoreError};
 
 use super::gate::Gate;
 use super::grants::{LeafLoad, games_allowed};
@@ -14,7 +15,6 @@ use super::open_game::{Claim, LeaseState, OpenGame};
 use super::open_games::GamePool;
 use super::registry::Inner;
 use super::{GameRegistry, RegistryError, mix_seed};
-use crate::store::{Ack, Change, GameKind, NewGame, StoreError};
 
 /// Longest name of a worker, in bytes.
 const WORKER_ID_BYTES_MAX: usize = 128;

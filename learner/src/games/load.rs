@@ -5,12 +5,12 @@ use shared::encoding::Encoding;
 use shared::ids::GameId;
 use shared::record::ReplayError;
 use shared::search::SearchSettings;
+use store::{Change, Reader, Store, StoreError};
 
 use super::RegistryError;
 use super::game_progress::GameProgress;
 use super::open_game::{LeaseState, OpenGame};
 use super::open_games::OpenGames;
-use crate::store::{Change, Reader, Store, StoreError};
 
 /// Why an open game of the store cannot go on.
 #[derive(Debug, thiserror::Error)]

@@ -6,9 +6,9 @@ use shared::encoding::Encoding;
 use shared::game::Game;
 use shared::record::{GameRecord, PlyRecord, ReplayError, ReplayState};
 use shared::search::SearchSettings;
+use store::NewGame;
 
 use super::seed::hash_moves;
-use crate::store::NewGame;
 
 /// Plies after which openings are compared.
 pub(super) const OPENING_COMPARED_PLIES: u32 = 6;

@@ -6,10 +6,10 @@ use std::time::{Duration, Instant};
 
 use shared::encoding::Encoding;
 use shared::ids::{GameId, NetworkId, NetworkRef};
+use store::{GameKind, NewGame};
 
 use super::holders::Holders;
 use super::open_game::{Claim, LeaseState, OpenGame};
-use crate::store::{GameKind, NewGame};
 
 /// How long leases last.
 #[derive(Debug, Clone, Copy)]

@@ -10,6 +10,7 @@ use shared::encoding::Encoding;
 use shared::ids::{GameId, NetworkId};
 use shared::record::Sample;
 use shared::search::SearchSettings;
+use store::{Change, GameKind, Reader, Store, StoreError, WorkerRow};
 use tokio::sync::watch;
 
 use super::game_progress::GameProgress;
@@ -19,7 +20,6 @@ use super::load::load_open_games;
 use super::open_game::OpenGame;
 use super::open_games::{LeaseTerms, OpenGames};
 use super::starts::StartPlan;
-use crate::store::{Change, GameKind, Reader, Store, StoreError, WorkerRow};
 
 /// Bounds on what workers may ask and hold.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -9,6 +9,7 @@ use shared::game::{Game, Outcome};
 use shared::ids::{GameId, NetworkId};
 use shared::record::{ReplayError, replay};
 use shared::wire::ReportedPly;
+use store::{Ack, Change, FinishedGame, GameKind, NewGame, SealedEnd, StoreError, StoredResult, record_checksum};
 
 use super::lease::{check_worker_id, is_decided};
 use super::open_game::{Claim, LeaseState, OpenGame};
@@ -16,9 +17,6 @@ use super::open_games::LeaseTerms;
 use super::ply_fit::{Fit, RefusedPly, check_search, fit};
 use super::registry::{Delivery, Inner};
 use super::{GameRegistry, RegistryError};
-use crate::store::{
-    Ack, Change, FinishedGame, GameKind, NewGame, SealedEnd, StoreError, StoredResult, record_checksum,
-};
 
 /// What became of a reported ply.
 #[derive(Debug, Clone, PartialEq, Eq)]

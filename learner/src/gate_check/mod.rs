@@ -15,11 +15,11 @@ use std::time::Duration;
 use shared::encoding::Encoding;
 use shared::ids::NetworkId;
 use shared::search::{EvaluationError, SearchSettings};
+use store::{Reader, StoreError};
 use tokio::runtime::Handle;
 use tokio_util::sync::CancellationToken;
 
 use crate::inference::InferenceHandle;
-use crate::store::{Reader, StoreError};
 use leaf_answers::LeafAsker;
 use ply_search::search_again;
 use sample::{games_by_worker, read_games};

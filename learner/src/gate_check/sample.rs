@@ -9,10 +9,10 @@ use shared::encoding::{Encoding, Mv, Pos};
 use shared::game::{Game, Side};
 use shared::ids::{GameId, NetworkId, NetworkRef};
 use shared::search::SearchSettings;
+use store::{GameState, Reader, StoreError, StoredGame};
 use tracing::debug;
 
 use super::is_repeatable;
-use crate::store::{GameState, Reader, StoreError, StoredGame};
 
 /// A ply that can be searched again.
 pub(super) struct SampledPly<E: Encoding> {

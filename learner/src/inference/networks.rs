@@ -7,10 +7,10 @@ use net::{Device, InferenceNetwork, Network, NetworkOutput, NetworkSpec, Precisi
 use shared::encoding::NetworkInput;
 use shared::ids::NetworkId;
 use shared::search::EvaluationError;
+use store::files::RunFiles;
 use tracing::info;
 
 use super::InferenceBackend;
-use crate::files::RunFiles;
 
 /// Keeps the networks used last ready on one device.
 pub struct NetworkBackend {

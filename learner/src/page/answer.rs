@@ -4,9 +4,8 @@ use axum::body::Body;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
+use store::StoreError;
 use tracing::warn;
-
-use crate::store::StoreError;
 
 /// A value as JSON.
 #[derive(Debug)]

@@ -8,11 +8,11 @@ use std::time::{Duration, Instant};
 use serde::Serialize;
 use shared::gate::GateScore;
 use shared::ids::NetworkId;
+use store::{Reader, YardstickScore};
 
 use super::answer::PageError;
 use super::iterations::rounded;
 use super::series::thinned;
-use crate::store::{Reader, YardstickScore};
 
 /// Two-sided 95 % quantile of the normal distribution.
 const QUANTILE: f64 = 1.96;

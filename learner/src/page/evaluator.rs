@@ -12,6 +12,8 @@ use shared::encoding::Encoding;
 use shared::ids::{Generation, NetworkId, NetworkRef};
 use shared::setting::SettingError;
 use shared::wire::{LeafBatchBuilder, read_evaluations};
+use store::files::RunFiles;
+use store::{Reader, StoreError};
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 use tracing::warn;
@@ -19,9 +21,7 @@ use tracing::warn;
 use super::answer::PageError;
 use super::run_source::RunSource;
 use crate::best::{BestNetwork, CurrentBest};
-use crate::files::RunFiles;
 use crate::inference::{BatchSettings, InferenceHandle, InferenceStartError, Job, NetworkBackend};
-use crate::store::{Reader, StoreError};
 
 /// How long an answer may take. A busy learner answers leaves within a second; one that loads a network takes longer.
 const ANSWER_TIME_MAX: Duration = Duration::from_secs(20);

@@ -8,12 +8,12 @@ use shared::encoding::{Encoding, Mv, Pos};
 use shared::game::{Game, Side};
 use shared::ids::GameId;
 use shared::record::{PlyRecord, PolicyTarget};
+use store::{Reader, StoredGame};
 
 use super::answer::PageError;
 use super::board::{Board, BoardGame, BoardVisitor, Frame, MovePlaces, visit};
 use super::games::{kind_word, network_number, outcome_word, side_word};
 use super::iterations::rounded;
-use crate::store::{Reader, StoredGame};
 
 /// Moves of a position that are told with their share of the visits; the others are summed up.
 const SHARE_COUNT_MAX: usize = 12;

@@ -3,10 +3,10 @@
 use serde::Serialize;
 use shared::game::{Outcome, Side};
 use shared::ids::{GameId, NetworkRef};
+use store::{GameFilter, GameKind, GameKindFilter, GameState, GameSummary, Reader};
 
 use super::answer::PageError;
 use super::query::{Query, bad};
-use crate::store::{GameFilter, GameKind, GameKindFilter, GameState, GameSummary, Reader};
 
 /// Most games of one answer.
 pub(super) const GAME_COUNT_MAX: u32 = 200;

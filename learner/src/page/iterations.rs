@@ -3,10 +3,10 @@
 use serde::Serialize;
 use shared::gate::GateScore;
 use shared::ids::Generation;
+use store::{IterationCost, IterationState, IterationSummary, Reader};
 
 use super::answer::PageError;
 use super::elo::GateScores;
-use crate::store::{IterationCost, IterationState, IterationSummary, Reader};
 
 /// Most iterations of one answer.
 pub(super) const LINE_COUNT_MAX: u32 = 200;

@@ -27,9 +27,9 @@ use std::sync::Arc;
 use runtime::auth::Token;
 use shared::catalog::GameSpec;
 use shared::setting::SettingError;
+use store::{Reader, StoreError};
 
 use crate::progress::RunObserver;
-use crate::store::{Reader, StoreError};
 
 pub use evaluator::{EvaluatorError, PositionEvaluator};
 pub use routes::router;

@@ -6,6 +6,7 @@ use std::time::Instant;
 use serde::Serialize;
 use serde_json::Value;
 use shared::ids::Generation;
+use store::{IterationState, Reader};
 
 use super::Page;
 use super::answer::{Answer, Json, PageError};
@@ -13,7 +14,6 @@ use super::elo::GateScores;
 use super::iterations::{CostLine, IterationLine, read_iterations};
 use super::series::{CHARTED, read_series};
 use crate::progress::RunObserver;
-use crate::store::{IterationState, Reader};
 
 /// Iterations that the overview lists.
 const RECENT_COUNT: u32 = 15;

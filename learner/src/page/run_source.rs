@@ -5,12 +5,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use rusqlite::InterruptHandle;
+use store::Reader;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
 use super::answer::PageError;
-use crate::store::Reader;
 
 /// Questions answered at a time: they must not take the cores from search and training.
 const READS_AT_ONCE: usize = 2;

@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use serde::Serialize;
+use store::Reader;
 
 use super::answer::PageError;
 use super::iterations::rounded;
-use crate::store::Reader;
 
 /// Most points of one series.
 pub(super) const POINT_COUNT_MAX: u32 = 2000;

@@ -4,13 +4,13 @@
 use std::collections::BTreeSet;
 
 use shared::gate::GateScore;
+use store::GameStatistics;
 use tracing::warn;
 
 use super::yardstick::YardstickReport;
 use crate::config::{AlarmConfig, YardstickConfig};
 use crate::games::GateReport;
 use crate::progress::{AlarmBoard, AlarmKind};
-use crate::store::GameStatistics;
 use crate::trainer::PredictionPair;
 
 /// Warns about each share that is out of bounds, and turns its alarm on or off.

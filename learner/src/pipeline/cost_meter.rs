@@ -7,12 +7,12 @@ use std::time::{Duration, Instant};
 
 use net::{Arithmetic, NetworkShape};
 use shared::encoding::Encoding;
+use store::{Change, IterationCost, IterationRow, StoreError};
 
 use super::work_time::work_time_change;
 use super::{Pipeline, PipelineError};
 use crate::inference::{InferenceCounters, InferenceCounts};
 use crate::progress::RunTotals;
-use crate::store::{Change, IterationCost, IterationRow, StoreError};
 
 /// Time between two writes of the cost: what a kill may lose.
 const WRITE_INTERVAL: Duration = Duration::from_secs(10);

@@ -11,9 +11,9 @@ use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use crate::games::GameProgress;
-#[cfg(test)]
-use crate::store::simulated::OtherThreads;
 use crate::trainer::{TrainerHandle, TrainingOutcome};
+#[cfg(test)]
+use store::simulated::OtherThreads;
 
 /// Why a wait ended.
 #[derive(Debug)]

@@ -7,6 +7,8 @@ use runtime::exit::one_line;
 use shared::encoding::Encoding;
 use shared::gate::Verdict;
 use shared::ids::NetworkId;
+use store::files::check_sha256;
+use store::{Change, IterationRow, IterationState};
 use tracing::{error, warn};
 
 use super::events::Wake;
@@ -14,10 +16,8 @@ use super::gate_games::GateGames;
 use super::{Pipeline, PipelineError, alarms};
 use crate::best::CurrentBest;
 use crate::best_file::put_best_file;
-use crate::files::check_sha256;
 use crate::games::{GatePlan, GateReport};
 use crate::progress::PhaseProgress;
-use crate::store::{Change, IterationRow, IterationState};
 
 /// Time between two counts of the positions that wait for the next training.
 const COUNT_INTERVAL: Duration = Duration::from_secs(1);

@@ -21,17 +21,17 @@ use std::time::Duration;
 
 use samples::buffer::SharedReplay;
 use shared::encoding::Encoding;
+use store::durable::DurableStore;
+use store::files::RunFiles;
+use store::{Change, GameStatistics, IterationRow, IterationState, MetricRow, StoreError};
 use tokio_util::sync::CancellationToken;
 use tracing::{info, warn};
 
 use crate::best::BestNetwork;
 use crate::config::{PipelineMode, PipelineSettings};
-use crate::durable::DurableStore;
-use crate::files::RunFiles;
 use crate::games::{GameRegistry, RegistryError, SelfPlayPlan, StartPlan};
 use crate::gate_check::GateCheck;
 use crate::progress::PhaseProgress;
-use crate::store::{Change, GameStatistics, IterationRow, IterationState, MetricRow, StoreError};
 use crate::trainer::{TrainerError, TrainerHandle};
 
 pub use cost_meter::CostMeter;

@@ -8,6 +8,7 @@ use indicatif::ProgressBar;
 use samples::buffer::SharedReplay;
 use shared::encoding::Encoding;
 use shared::gate::{GateScore, Verdict};
+use store::{GameStatistics, IterationRow, IterationState};
 use tracing::info;
 
 use super::cost_meter::format_pflop;
@@ -19,7 +20,6 @@ use crate::progress::{
     AlarmBoard, InferenceRates, PhaseProgress, PhaseStart, ProgressSnapshot, RunStatus, RunTotals, format_test,
     format_time_to_go, log_line,
 };
-use crate::store::{GameStatistics, IterationRow, IterationState};
 use crate::supervised::percent;
 use crate::tensorboard::{IterationPoint, TensorBoardLog};
 use crate::trainer::{HeldOutComparison, MeanLosses, PredictionPair, round};

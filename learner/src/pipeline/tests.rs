@@ -13,17 +13,17 @@ use shared::game::tictactoe::TicTacToe;
 use shared::ids::{Generation, NetworkId};
 use shared::record::{PlyRecord, PolicyTarget};
 use shared::wire::ReportedPly;
+use store::files::sha256_hex;
+use store::{GameKind, NewNetwork, RunRow, Store};
 use tokio::runtime::Runtime;
 use tokio_util::sync::CancellationToken;
 
 use super::*;
 use crate::best::CurrentBest;
 use crate::config::{LearnerConfig, LearnerSettings};
-use crate::files::sha256_hex;
 use crate::games::{Lease, RegistryLimits, StartPlan};
 use crate::inference::InferenceCounters;
 use crate::progress::RunStatus;
-use crate::store::{GameKind, NewNetwork, RunRow, Store};
 use crate::tensorboard::TensorBoardLog;
 use crate::trainer::Candidate;
 
@@ -318,7 +318,7 @@ fn a_candidate_that_cannot_be_made_again_is_rejected() {
     let last = reader.last_iteration().expect("readable").expect("there");
     assert_eq!(last.state, IterationState::Rejected);
     let candidate = reader.network(NetworkId::new(2).expect("from 1")).expect("readable").expect("there");
-    assert_eq!(candidate.state, crate::store::NetworkState::Rejected);
+    assert_eq!(candidate.state, store::NetworkState::Rejected);
 }
 
 #[test]

@@ -2,14 +2,14 @@
 
 use shared::encoding::Encoding;
 use shared::ids::NetworkId;
+use store::files::RunFiles;
+use store::{Change, IterationRow, IterationState, NewNetwork};
 use tracing::{info, warn};
 
 use super::events::{TrainingEvent, Wake};
 use super::{Pipeline, PipelineError, alarms};
 use crate::best::CurrentBest;
-use crate::files::RunFiles;
 use crate::progress::PhaseProgress;
-use crate::store::{Change, IterationRow, IterationState, NewNetwork};
 use crate::trainer::{Candidate, HeldOutComparison, TrainingJob};
 
 impl<E: Encoding> Pipeline<E> {

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use crate::store::{Change, MetricRow, Reader, StoreError};
+use store::{Change, MetricRow, Reader, StoreError};
 
 /// Name of the metric that keeps it, in seconds.
 const WORK_SECONDS: &str = "work_seconds";

@@ -3,12 +3,12 @@
 use shared::encoding::Encoding;
 use shared::gate::GateScore;
 use shared::ids::{Generation, NetworkId};
+use store::{NetworkRow, YardstickScore};
 use tracing::{info, warn};
 
 use super::{Pipeline, PipelineError, alarms};
 use crate::config::YardstickConfig;
 use crate::games::YardstickPlan;
-use crate::store::{NetworkRow, YardstickScore};
 
 /// What the yardstick games of a run say of its newest network that was measured.
 #[derive(Debug, Clone, PartialEq)]
@@ -105,9 +105,10 @@ fn opponents(networks: &[NetworkRow], best: Generation, earlier_generations: u32
 
 #[cfg(test)]
 mod tests {
+    use store::{NetworkState, NewNetwork};
+
     use super::*;
     use crate::progress::AlarmBoard;
-    use crate::store::{NetworkState, NewNetwork};
 
     const CONFIG: YardstickConfig =
         YardstickConfig { games: 4, simulation_count: 8, earlier_generations: 2, pooled_generations: 2 };

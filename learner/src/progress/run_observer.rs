@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use prometheus::Histogram;
 use runtime::server_auth::ServerAuth;
 use shared::ids::{NetworkId, NetworkRef};
+use store::StoreProblem;
 
 use super::alarm_board::Alarm;
 use super::run_status::RunStatus;
@@ -16,7 +17,6 @@ use super::worker_list::JoinedWorker;
 use crate::best::{BestNetwork, CurrentBest};
 use crate::games::{HeldCounts, HeldGames};
 use crate::inference::{AnswerFault, InferenceCounters, InferenceCounts, QueueView, WaitingLeaves};
-use crate::store::StoreProblem;
 
 /// What does not change while the learner runs.
 #[derive(Debug, Clone)]
@@ -184,13 +184,13 @@ pub(super) mod tests {
     use net::StepLosses;
     use shared::gate::{GateScore, GateSettings, PairCounts};
     use shared::ids::Generation;
+    use store::IterationCost;
 
     use super::super::alarm_board::AlarmKind;
     use super::super::snapshot::{InferenceRates, PhaseProgress, RunTotals};
     use super::*;
     use crate::config::LearnerConfig;
     use crate::games::{FinishedCounters, GameProgress, GateReport};
-    use crate::store::IterationCost;
     use crate::trainer::MeanLosses;
 
     /// An observation in which everything is known.

@@ -4,10 +4,10 @@
 use std::time::{Duration, Instant};
 
 use shared::gate::GateScore;
+use store::{GameStatistics, IterationCost};
 
 use crate::games::{GameProgress, GateReport};
 use crate::inference::InferenceCounts;
-use crate::store::{GameStatistics, IterationCost};
 use crate::trainer::MeanLosses;
 
 /// How far the run is.

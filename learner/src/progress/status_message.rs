@@ -4,11 +4,11 @@ use std::collections::HashMap;
 use std::time::SystemTime;
 
 use shared::gate::Verdict;
+use store::files::RunFiles;
 
 use super::alarm_board::Alarm;
 use super::run_observer::{ObservedWorker, RunObservation};
 use super::snapshot::ProgressSnapshot;
-use crate::files::RunFiles;
 use crate::games::GateReport;
 use crate::trainer::MeanLosses;
 

@@ -6,8 +6,7 @@ use samples::buffer::{ReplaySets, SampledGame};
 use shared::encoding::Encoding;
 use shared::game::Outcome;
 use shared::record::{ReplayError, ReplayedGame, replay};
-
-use crate::store::{Change, FinishedSpan, Reader, Store, StoreError, StoredGame};
+use store::{Change, FinishedSpan, Reader, Store, StoreError, StoredGame};
 
 /// Games that each thread reads and replays before they are put into the buffer.
 const THREAD_GAMES: usize = 64;

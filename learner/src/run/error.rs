@@ -10,9 +10,10 @@ use runtime::exit::UsageError;
 use runtime::open_files::TooFewFiles;
 use runtime::tls::TlsError;
 use shared::setting::SettingError;
+use store::files::RunFileError;
+use store::{DATABASE_FILE, StoreError};
 
 use crate::backup::BackupError;
-use crate::files::RunFileError;
 use crate::games::RegistryError;
 use crate::inference::InferenceStartError;
 use crate::page::PageStartError;
@@ -20,7 +21,6 @@ use crate::pipeline::PipelineError;
 use crate::replay::HumanShareError;
 use crate::services::ServeError;
 use crate::start_network::StartNetworkError;
-use crate::store::{DATABASE_FILE, StoreError};
 use crate::trainer::TrainerError;
 
 /// Why a run cannot start or go on.

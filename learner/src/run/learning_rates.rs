@@ -1,9 +1,9 @@
 //! The learning rates of a run that starts from a network, as log and `--print-config` show them.
 
+use store::{Reader, StoreError};
 use tracing::info;
 
 use crate::config::{LearnerConfig, LearningRates};
-use crate::store::{Reader, StoreError};
 
 /// Returns whether generation 0 of the run was, or of a new run will be, made from a network.
 pub(super) fn is_run_from_network(reader: &Reader, config: &LearnerConfig) -> Result<bool, StoreError> {

@@ -9,6 +9,9 @@ use runtime::exit::UsageError;
 use samples::buffer::{ReplaySets, SampleBuffer, SharedReplay};
 use samples::split::Split;
 use shared::encoding::Encoding;
+use store::durable::DurableStore;
+use store::files::{RunFiles, check_sha256};
+use store::{CheckpointRow, DATABASE_FILE, Reader, RunRow, Store};
 use tokio_util::sync::CancellationToken;
 use tracing::info;
 
@@ -17,12 +20,9 @@ use super::learning_rates::{is_run_from_network, log_learning_rates};
 use crate::best::{BestNetwork, CurrentBest};
 use crate::best_file::mend_best_file;
 use crate::config::LearnerConfig;
-use crate::durable::DurableStore;
-use crate::files::{RunFiles, check_sha256};
 use crate::games::{GameRegistry, GrantSettings, RegistryLimits, mix_seed};
 use crate::replay::{RunHumanGames, read_human_games, rebuild};
 use crate::start_network::{self, StartNetworkError, network_of};
-use crate::store::{CheckpointRow, DATABASE_FILE, Reader, RunRow, Store};
 use crate::trainer::{TrainerError, first_network};
 
 /// What is on disk, taken up.

@@ -6,11 +6,10 @@ use std::time::Instant;
 
 use runtime::worker_key::WorkerKey;
 use shared::ids::NetworkId;
+use store::files::sha256_hex;
+use store::{GameKind, WorkerRow};
 use tonic::Status;
 use tonic::metadata::MetadataMap;
-
-use crate::files::sha256_hex;
-use crate::store::{GameKind, WorkerRow};
 
 /// Names remembered at most: a peer that joins under ever new names must not fill the memory.
 const WORKER_COUNT_MAX: usize = 10_000;

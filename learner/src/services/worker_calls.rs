@@ -15,6 +15,7 @@ use shared::ids::GameId;
 use shared::wire::{
     ReportedPly, WireError, game_spec_to_proto, network_ref_to_wire, ply_from_proto, search_settings_to_proto,
 };
+use store::{GameKind, WorkerRow};
 use tonic::metadata::MetadataMap;
 use tonic::{Request, Status};
 use tracing::{info, warn};
@@ -25,7 +26,6 @@ use crate::config::JoinTerms;
 use crate::games::{GameRegistry, Lease, LeasesUnderWay, PlyStatus, RegistryError, ReportUnderWay, check_worker_id};
 use crate::inference::LoadMeter;
 use crate::progress::{JoinedWorker, RunStatus};
-use crate::store::{GameKind, WorkerRow};
 
 /// When a worker that got no game should ask again, in milliseconds.
 const RETRY_AFTER_MS: u32 = 1000;

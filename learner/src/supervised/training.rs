@@ -11,6 +11,7 @@ use networks::NetworkSource;
 use samples::epoch_batches::{BatchSource, EpochOrder, for_each_batch};
 use samples::split::SampleSets;
 use shared::encoding::{Encoding, TrainingBatch};
+use store::files::sha256_hex;
 use tokio_util::sync::CancellationToken;
 use tracing::{info, warn};
 
@@ -24,7 +25,6 @@ use super::training_folder::TrainingFolder;
 use super::training_source::TrainingSource;
 use crate::config::LearnerConfig;
 use crate::devices::warn_if_passed_over;
-use crate::files::sha256_hex;
 use crate::start_network;
 use crate::trainer::round;
 

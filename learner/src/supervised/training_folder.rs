@@ -3,10 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use samples::part_file::{PartFile, PartFileError};
+use store::lock::FolderLock;
 
 use super::error::SupervisedError;
 use super::training_source::TrainingSource;
-use crate::lock::FolderLock;
 
 /// The files of a supervised training. One process at a time: the system releases the lock when it dies.
 #[derive(Debug)]

@@ -15,9 +15,9 @@ use std::time::{Duration, Instant, SystemTime};
 use prost::Message;
 use shared::gate::GateScore;
 use shared::ids::Generation;
+use store::GameStatistics;
 use tracing::warn;
 
-use crate::store::GameStatistics;
 use crate::trainer::MeanLosses;
 use event::Event;
 

@@ -6,12 +6,12 @@ use net::{Device, NetError, Network, NetworkSpec, Trainer, TrainingSettings};
 use networks::NetworkSource;
 use runtime::exit::one_line;
 use shared::ids::NetworkId;
+use store::durable::DurableStore;
+use store::files::{RunFiles, check_sha256};
+use store::{Change, CheckpointRow, NewNetwork, StoreError};
 use tracing::{info, warn};
 
 use super::TrainerError;
-use crate::durable::DurableStore;
-use crate::files::{RunFiles, check_sha256};
-use crate::store::{Change, CheckpointRow, NewNetwork, StoreError};
 
 /// Key of the number of roll-backs in a checkpoint.
 const ROLLBACK_COUNT: &str = "rollback_count";

@@ -4,9 +4,9 @@ use std::path::PathBuf;
 
 use net::NetError;
 use shared::record::batch::SampleError;
+use store::StoreError;
+use store::files::RunFileError;
 
-use crate::files::RunFileError;
-use crate::store::StoreError;
 use crate::supervised::SupervisedError;
 
 /// Why training cannot go on.

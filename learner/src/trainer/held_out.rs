@@ -8,10 +8,10 @@ use samples::buffer::SampleBuffer;
 use samples::human_games::HumanGames;
 use shared::encoding::Encoding;
 use shared::ids::NetworkId;
+use store::{Change, MetricRow};
 use tokio_util::sync::CancellationToken;
 
 use super::TrainerError;
-use crate::store::{Change, MetricRow};
 use crate::supervised::{PredictionMetrics, measure};
 
 /// Two networks on the same positions.

@@ -2,8 +2,7 @@
 
 use net::StepLosses;
 use serde::{Deserialize, Serialize};
-
-use crate::store::{Change, MetricRow};
+use store::{Change, MetricRow};
 
 /// Losses of several steps.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]

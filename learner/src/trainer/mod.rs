@@ -19,11 +19,11 @@ use net::NetworkSpec;
 use samples::buffer::SharedReplay;
 use shared::encoding::Encoding;
 use shared::ids::{Generation, NetworkId};
+use store::durable::DurableStore;
+use store::files::RunFiles;
 use tokio_util::sync::CancellationToken;
 
 use crate::config::TrainerSettings;
-use crate::durable::DurableStore;
-use crate::files::RunFiles;
 use crate::replay::RunHumanGames;
 
 pub use checkpoints::first_network;

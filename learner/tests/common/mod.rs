@@ -3,6 +3,8 @@
 
 pub mod s3;
 pub mod searched;
+#[path = "../../../store/tests/common/mod.rs"]
+mod store_common;
 pub mod system;
 pub mod truth;
 
@@ -13,7 +15,6 @@ use std::time::{Duration, Instant};
 
 use learner::games::{GameRegistry, GrantSettings, Lease, PlyStatus, RegistryLimits, SelfPlayPlan, StartPlan};
 use learner::replay::rebuild;
-use learner::store::{GameKind, Reader, RunRow, Store, StoredGame};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 use samples::buffer::{SampleBuffer, SharedReplay};
@@ -25,6 +26,8 @@ use shared::ids::{GameId, NetworkId};
 use shared::record::{PlyRecord, PolicyTarget, replay};
 use shared::search::SearchSettings;
 use shared::wire::ReportedPly;
+use store::{GameKind, Reader, RunRow, Store, StoredGame};
+pub use store_common::{crash_copy, network_id, run_row};
 
 /// How long leases last in these tests.
 pub const LEASE: Duration = Duration::from_secs(60);
@@ -34,18 +37,6 @@ pub const WHITE_WINS: [&str; 5] = ["a3", "a1", "b3", "b1", "c3"];
 pub const BLACK_WINS: [&str; 6] = ["a3", "a1", "b3", "b1", "c2", "c1"];
 /// Nobody wins.
 pub const DRAW: [&str; 9] = ["b2", "a3", "c3", "a1", "a2", "c2", "b3", "b1", "c1"];
-
-/// Returns the description of a run of tic-tac-toe.
-pub fn run_row() -> RunRow {
-    RunRow {
-        run_id: "test".into(),
-        created_at: "2026-01-01T00:00:00Z".into(),
-        game: r#"{"name":"tictactoe"}"#.into(),
-        config: "{}".into(),
-        seed: 11,
-        start_network: None,
-    }
-}
 
 /// A learner's memory as it is after a start.
 pub struct Learner<E: Encoding> {
@@ -100,24 +91,6 @@ pub fn open_self_play<E: Encoding>(learner: &Learner<E>) {
         game_count_max: None,
     };
     learner.registry.plan_self_play(Some(plan)).expect("self-play is planned");
-}
-
-/// Copies a run directory as a crash at this instant would leave it: what is on disk, and nothing of the process.
-pub fn crash_copy(run_dir: &Path) -> tempfile::TempDir {
-    let copy = tempfile::tempdir().expect("a temporary directory");
-    for entry in std::fs::read_dir(run_dir).expect("the run directory is there") {
-        let entry = entry.expect("an entry");
-        // The index beside the log is rebuilt after a crash.
-        if !entry.file_name().to_string_lossy().ends_with("-shm") {
-            std::fs::copy(entry.path(), copy.path().join(entry.file_name())).expect("a copy");
-        }
-    }
-    copy
-}
-
-/// Returns the network with this number, which is not 0.
-pub fn network_id(number: u32) -> NetworkId {
-    NetworkId::new(number).expect("networks count from 1")
 }
 
 pub fn encoding() -> TicTacToeEncoding {

@@ -143,6 +143,7 @@ fn check_manifest(source: &Source) -> Vec<String> {
         "Cargo.toml" | "net" => &[],
         "shared" | "notation" => &["tch", "torch-sys", "tokio", "tonic"],
         "samples" => &["tch", "torch-sys", "net", "tokio", "tonic", "rusqlite"],
+        "store" => &["tch", "torch-sys", "net", "tokio", "tonic"],
         _ => &["tch", "torch-sys"],
     };
     let is_dependency =

@@ -9,6 +9,7 @@ use runtime::auth::Role;
 use runtime::worker_key::WORKER_KEY_HEADER;
 use shared::ids::{GameId, NetworkId, NetworkRef};
 use shared::wire::network_ref_from_wire;
+use store::GameKind;
 use tonic::metadata::MetadataMap;
 use tonic::{Code, Status};
 
@@ -17,7 +18,6 @@ use super::promises::Terms;
 use super::world::{Event, World};
 use crate::games::{LeasesUnderWay, PlyStatus};
 use crate::services::{Caller, ReadReportUnderWay};
-use crate::store::GameKind;
 
 /// A message to the learner.
 #[derive(Debug, Clone)]

@@ -9,11 +9,11 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rand::RngExt;
+use store::simulated::HandWriter;
+use store::{Change, DATABASE_FILE, StoreError};
 
 use super::ledger::Ledger;
 use super::world::{Event, World};
-use crate::store::simulated::HandWriter;
-use crate::store::{Change, DATABASE_FILE, StoreError};
 
 /// The files of the learner and what writes to them.
 pub(super) struct Disk {

@@ -9,8 +9,7 @@ use shared::game::tictactoe::{Position, TicTacToe};
 use shared::game::{Game, Outcome, Side};
 use shared::gate::{GateRule, GateSettings};
 use shared::ids::{NetworkId, NetworkRef};
-
-use crate::store::{Change, DATABASE_FILE, FinishedGame, GameKind, IterationRow, IterationState, NewGame};
+use store::{Change, DATABASE_FILE, FinishedGame, GameKind, IterationRow, IterationState, NewGame};
 
 /// What the run goes by.
 #[derive(Debug, Clone)]

@@ -8,6 +8,10 @@ use samples::buffer::SharedReplay;
 use shared::encoding::tictactoe::TicTacToeEncoding;
 use shared::game::tictactoe::TicTacToe;
 use shared::ids::{Generation, NetworkId};
+use store::durable::DurableStore;
+use store::files::{RunFiles, check_sha256, sha256_hex};
+use store::simulated::OtherThreads;
+use store::{Change, CheckpointRow, NewNetwork, RunRow, Store};
 use tokio_util::sync::CancellationToken;
 
 use super::ledger::Ledger;
@@ -15,8 +19,6 @@ use super::trainer::{Training, network_text, write_whole};
 use super::world::{Event, World};
 use crate::best::{BestNetwork, CurrentBest};
 use crate::best_file::mend_best_file;
-use crate::durable::DurableStore;
-use crate::files::{RunFiles, check_sha256, sha256_hex};
 use crate::games::{GameRegistry, GrantSettings, RegistryLimits, StartPlan};
 use crate::inference::{InferenceCounters, LoadMeter};
 use crate::pipeline::{
@@ -25,8 +27,6 @@ use crate::pipeline::{
 use crate::progress::RunStatus;
 use crate::run::{check_checkpoints, fill_replay};
 use crate::services::{JoinedWorkers, WorkerCalls};
-use crate::store::simulated::OtherThreads;
-use crate::store::{Change, CheckpointRow, NewNetwork, RunRow, Store};
 use crate::tensorboard::TensorBoardLog;
 use crate::trainer::TrainerHandle;
 

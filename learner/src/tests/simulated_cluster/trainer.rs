@@ -12,11 +12,11 @@ use shared::encoding::TrainingBatch;
 use shared::encoding::tictactoe::TicTacToeEncoding;
 use shared::game::tictactoe::TicTacToe;
 use std::collections::BTreeMap;
+use store::CheckpointRow;
+use store::files::{RunFiles, check_sha256, sha256_hex};
 
 use super::life::Life;
 use super::world::{Event, World};
-use crate::files::{RunFiles, check_sha256, sha256_hex};
-use crate::store::CheckpointRow;
 use crate::trainer::{Candidate, HandTrainer, LossSum, TrainingJob, put_checkpoint};
 
 /// What the training thread works with.

@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use super::trace::Trace;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
+use store::simulated::OtherThreads;
 
 use super::calls::{Call, CallUnderWay, Reply};
 use super::counts::Counts;
@@ -20,7 +21,6 @@ use super::plan::Plan;
 use super::promises::Promises;
 use super::trainer::TrainingRecord;
 use super::worker::Worker;
-use crate::store::simulated::OtherThreads;
 
 /// How long the rest may take once nothing goes wrong any more, in simulated time.
 const PATIENCE: Duration = Duration::from_secs(240);

@@ -95,7 +95,7 @@ impl RunFiles {
 }
 
 /// Returns whether a file was being written when its writer was killed: it never got its name.
-pub(crate) fn is_unfinished(path: &Path) -> bool {
+pub fn is_unfinished(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     name.ends_with(".part") && name.contains(".safetensors.")
 }
@@ -120,12 +120,15 @@ pub enum RunFileError {
 }
 
 /// Returns the SHA-256 of these bytes, hexadecimal.
-pub(crate) fn sha256_hex(bytes: &[u8]) -> String {
+pub fn sha256_hex(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Checks that a file is the one that the store names.
-pub(crate) fn check_sha256(path: &Path, sha256: &str) -> Result<(), RunFileError> {
+///
+/// # Errors
+/// [`RunFileError::Read`] if it cannot be read, [`RunFileError::Damaged`] if it has another SHA-256.
+pub fn check_sha256(path: &Path, sha256: &str) -> Result<(), RunFileError> {
     let bytes = std::fs::read(path).map_err(|source| RunFileError::Read { path: path.to_owned(), source })?;
     if sha256_hex(&bytes) == sha256 { Ok(()) } else { Err(RunFileError::Damaged { path: path.to_owned() }) }
 }

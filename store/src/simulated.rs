@@ -6,12 +6,12 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-pub(crate) use super::writer::HandWriter;
+pub use super::writer::HandWriter;
 use super::writer::Writer;
 use super::{RunRow, Store, StoreError};
 
 /// What goes on while the only thread of a simulation waits.
-pub(crate) trait OtherThreads: Send + Sync + Debug {
+pub trait OtherThreads: Send + Sync + Debug {
     /// Returns the time of the simulation.
     fn now(&self) -> Instant;
     /// Lets the next thing happen that is due before `deadline`, or the time pass until then.
@@ -24,7 +24,10 @@ pub(crate) trait OtherThreads: Send + Sync + Debug {
 
 impl Store {
     /// Opens the store as [`Store::open`] does; the second part writes what is queued.
-    pub(crate) fn open_simulated(
+    ///
+    /// # Errors
+    /// As [`Store::open`].
+    pub fn open_simulated(
         run_dir: &Path,
         run: &RunRow,
         others: Arc<dyn OtherThreads>,
@@ -39,7 +42,7 @@ impl Store {
     }
 
     /// Returns what goes on beside this thread; `None` outside simulations.
-    pub(crate) fn others(&self) -> Option<&Arc<dyn OtherThreads>> {
+    pub fn others(&self) -> Option<&Arc<dyn OtherThreads>> {
         self.others.as_ref()
     }
 
@@ -51,7 +54,7 @@ impl Store {
     }
 
     /// Waits until the time is over or `is_over`. Returns whether this is a simulation.
-    pub(crate) fn pause_simulated(&self, time: Duration, is_over: impl Fn() -> bool) -> bool {
+    pub fn pause_simulated(&self, time: Duration, is_over: impl Fn() -> bool) -> bool {
         let Some(others) = &self.others else { return false };
         let deadline = others.now() + time;
         while others.now() < deadline && !is_over() {

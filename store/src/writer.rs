@@ -75,7 +75,7 @@ impl Writer {
     }
 
     /// Makes a writer without a thread: whoever has the other part writes when it wants to.
-    #[cfg(test)]
+    #[cfg(feature = "simulation")]
     pub(super) fn by_hand(parts: WriterParts) -> (Self, HandWriter) {
         let (queue, submissions) = sync_channel(QUEUE_MAX);
         let hand =
@@ -211,17 +211,17 @@ fn perform(connection: &Connection, request: &Request) -> Result<(), StoreError>
 }
 
 /// Writes what is queued, when its owner wants it.
-#[cfg(test)]
-pub(crate) struct HandWriter {
+#[cfg(feature = "simulation")]
+pub struct HandWriter {
     writer: GroupWriter,
     submissions: Receiver<Submission>,
     queued: std::collections::VecDeque<Submission>,
 }
 
-#[cfg(test)]
+#[cfg(feature = "simulation")]
 impl HandWriter {
     /// Returns the changes of all submissions that wait, the oldest first.
-    pub(crate) fn queued(&mut self) -> impl ExactSizeIterator<Item = Vec<Change>> {
+    pub fn queued(&mut self) -> impl ExactSizeIterator<Item = Vec<Change>> {
         self.queued.extend(self.submissions.try_iter());
         self.queued.iter().map(|submission| match &submission.request {
             Request::Write(changes) => changes.clone(),
@@ -230,7 +230,7 @@ impl HandWriter {
     }
 
     /// Commits the oldest submissions as one group, and answers them. Returns the answers.
-    pub(crate) fn write(&mut self, count: usize, now: Instant) -> Vec<Result<(), StoreError>> {
+    pub fn write(&mut self, count: usize, now: Instant) -> Vec<Result<(), StoreError>> {
         let (mut group, mut answers) = (Vec::new(), Vec::new());
         for Submission { request, answer } in self.take(count) {
             let (own, result) = sync_channel(1);
@@ -249,19 +249,19 @@ impl HandWriter {
     }
 
     /// Writes all that is queued, as at the end of the thread.
-    pub(crate) fn end(mut self, now: Instant) {
+    pub fn end(mut self, now: Instant) {
         self.write(usize::MAX, now);
         self.writer.end();
     }
 
     /// Commits the oldest submissions as one group, and answers nobody. Returns what the answers would be.
-    pub(crate) fn write_unanswered(&mut self, count: usize) -> Vec<Result<(), StoreError>> {
+    pub fn write_unanswered(&mut self, count: usize) -> Vec<Result<(), StoreError>> {
         let group = self.take(count);
         commit(&self.writer.parts, &group)
     }
 
     /// Answers the oldest submissions with an error of the disk.
-    pub(crate) fn fail(&mut self, count: usize) {
+    pub fn fail(&mut self, count: usize) {
         let error = StoreError::io("alveare.db", std::io::Error::other("simulated"));
         for submission in self.take(count) {
             let _ = submission.answer.send(Err(error.clone()));
@@ -270,7 +270,10 @@ impl HandWriter {
     }
 
     /// Bounds the database to as many pages as it has, or to none.
-    pub(crate) fn set_full(&self, is_full: bool) -> Result<(), StoreError> {
+    ///
+    /// # Errors
+    /// [`StoreError::Database`] if the database fails.
+    pub fn set_full(&self, is_full: bool) -> Result<(), StoreError> {
         let connection = &self.writer.parts.connection;
         let page_count_max = if is_full { 1 } else { 1_000_000_000_u32 };
         Ok(connection.pragma_update_and_check(None, "max_page_count", page_count_max, |_| Ok(()))?)

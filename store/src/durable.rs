@@ -6,7 +6,7 @@ use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 use tracing::{info, warn};
 
-use crate::store::{Change, Store, StoreError};
+use crate::{Change, Store, StoreError};
 
 /// Time between two tries.
 const RETRY_INTERVAL: Duration = Duration::from_secs(2);
@@ -65,7 +65,7 @@ impl DurableStore {
     }
 
     fn pause(&self) {
-        #[cfg(test)]
+        #[cfg(feature = "simulation")]
         if self.store.pause_simulated(RETRY_INTERVAL, || self.stop.is_cancelled()) {
             return;
         }

@@ -1,4 +1,5 @@
-//! The run's store: one SQLite database that anyone may open with `sqlite3` (tables: docs/store.md).
+//! What a run keeps on its disk: one SQLite database that anyone may open with `sqlite3` (tables: docs/store.md), the
+//! places of its other files, and the lock on its folder.
 //!
 //! One thread writes and commits in groups; a submission is answered only once its changes are on disk.
 //! Reads go through connections of their own. Nothing here knows the rules of a game: a ply is text and bytes.
@@ -9,8 +10,11 @@ mod checksum;
 mod columns;
 mod copy;
 mod cost;
+pub mod durable;
 mod error;
+pub mod files;
 mod integrity;
+pub mod lock;
 mod log_bound;
 mod open_files;
 mod problem;
@@ -18,8 +22,8 @@ mod read;
 mod read_game;
 mod rows;
 mod schema;
-#[cfg(test)]
-pub(crate) mod simulated;
+#[cfg(feature = "simulation")]
+pub mod simulated;
 mod starts;
 mod workers;
 mod writer;
@@ -42,16 +46,15 @@ pub use workers::{GateLease, SetAside, WorkerRow};
 pub use writer::Ack;
 pub use yardstick::YardstickScore;
 
+use lock::FolderLock;
 use open_files::OpenFiles;
 use writer::{Writer, WriterParts};
-
-use crate::lock::FolderLock;
 
 /// Name of the database file in the run directory.
 pub const DATABASE_FILE: &str = "alveare.db";
 
 /// Name of the file whose lock keeps a second learner out.
-pub(crate) const LOCK_FILE: &str = "alveare.lock";
+pub const LOCK_FILE: &str = "alveare.lock";
 
 /// The open store of one run directory. Dropping it commits what is queued and lets the directory go.
 #[derive(Debug)]
@@ -65,7 +68,7 @@ pub struct Store {
     // The lock file can be deleted by hand. Not to be closed while SQLite is at work: its own locks would go too.
     _database_lock: FolderLock,
     /// The rest of a simulation, which has no other threads.
-    #[cfg(test)]
+    #[cfg(feature = "simulation")]
     others: Option<std::sync::Arc<dyn simulated::OtherThreads>>,
 }
 
@@ -107,7 +110,7 @@ impl Store {
             run,
             _lock: lock,
             _database_lock: database_lock,
-            #[cfg(test)]
+            #[cfg(feature = "simulation")]
             others: None,
         })
     }
@@ -141,7 +144,7 @@ impl Store {
     /// is changed then, and the caller may try again.
     pub fn write(&self, changes: Vec<Change>) -> Result<(), StoreError> {
         let ack = self.submit(changes)?;
-        #[cfg(test)]
+        #[cfg(feature = "simulation")]
         self.let_others_write();
         ack.wait()
     }

@@ -3,15 +3,15 @@
 mod common;
 
 use common::{crash_copy, network_id, run_row};
-use learner::store::{
-    Change, CheckpointRow, FinishedGame, GameKind, GameState, IterationCost, IterationRow, IterationState, MetricRow,
-    NetworkState, NewGame, NewNetwork, Reader, RunRow, Store, StoreError, StoredResult, YardstickScore,
-};
 use rusqlite::Connection;
 use shared::game::{Outcome, Side};
 use shared::gate::GateScore;
 use shared::ids::{GameId, Generation};
 use shared::record::PlyRecord;
+use store::{
+    Change, CheckpointRow, FinishedGame, GameKind, GameState, IterationCost, IterationRow, IterationState, MetricRow,
+    NetworkState, NewGame, NewNetwork, Reader, RunRow, Store, StoreError, StoredResult, YardstickScore,
+};
 
 fn open(run_dir: &std::path::Path) -> Store {
     Store::open(run_dir, &run_row()).expect("the store opens")
@@ -239,7 +239,7 @@ fn changes_of_one_submission_are_made_together_or_not_at_all() {
     ]
     .map(|changes| store.submit(changes).expect("queued"))
     .into();
-    let results: Vec<_> = acks.into_iter().map(learner::store::Ack::wait).collect();
+    let results: Vec<_> = acks.into_iter().map(store::Ack::wait).collect();
     assert!(matches!(results.as_slice(), [Ok(()), Err(StoreError::Refused { .. }), Ok(())]), "{results:?}");
     assert_eq!(store.reader().expect("a reader").open_game_ids().expect("readable"), [1, 3].map(GameId::new));
 }

@@ -14,7 +14,7 @@ impl StoreProblem {
     }
 
     /// Notes how the last attempt went. Returns whether that has changed.
-    pub(crate) fn note<E: std::fmt::Display>(&self, error: Option<&E>) -> bool {
+    pub fn note<E: std::fmt::Display>(&self, error: Option<&E>) -> bool {
         let now = error.map(ToString::to_string);
         let mut known = self.lock();
         let has_changed = *known != now;
