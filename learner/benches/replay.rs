@@ -7,10 +7,10 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use divan::{Bencher, black_box};
-use learner::replay::rebuild;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 use rayon::prelude::*;
+use registry::rebuild;
 use samples::buffer::{SampleBuffer, SampledGame, SharedReplay};
 use samples::sampler::BatchSampler;
 use shared::catalog::{GameSpec, GameVisitor};

@@ -5,6 +5,7 @@
 use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
+use registry::hash_moves;
 use runtime::exit::one_line;
 use shared::catalog::{GameSpec, GameVisitor};
 use shared::encoding::Encoding;
@@ -13,8 +14,6 @@ use shared::record::replay;
 use shared::setting::SettingError;
 use store::files::{check_sha256, is_unfinished};
 use store::{DATABASE_FILE, GameKind, NetworkState, Reader, StoreError, StoredGame};
-
-use crate::games::hash_moves;
 
 /// Games that are held at once.
 const CHUNK_GAMES: usize = 512;

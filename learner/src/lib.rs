@@ -1,10 +1,10 @@
 //! The learner: owns the games, the networks and the GPU of a run.
 //!
-//! `games` and `replay` are its memory, kept on the disk by the crate `store`: synchronous, and they know neither gRPC nor
-//! tensors. What it learns from is the crate `samples`; `supervised` trains without self-play. `inference` and
-//! `trainer` each own their tensors on a thread of their own. `services` translates messages, `pipeline` decides what
-//! comes next, `backup` keeps copies elsewhere, `page` shows the run in a browser, and `run` puts everything together.
-//! `bench` measures a device, `plan` computes what it makes of a run.
+//! Its memory is the crates `registry` and `store`: synchronous, and they know neither gRPC nor tensors. What it learns
+//! from is the crate `samples`; `supervised` trains without self-play. `inference` and `trainer` each own their tensors
+//! on a thread of their own. `services` translates messages, `pipeline` decides what comes next, `backup` keeps copies
+//! elsewhere, `page` shows the run in a browser, and `run` puts everything together. `bench` measures a device, `plan`
+//! computes what it makes of a run.
 
 pub mod backup;
 pub mod bench;
@@ -14,16 +14,15 @@ pub mod certificates;
 pub mod check;
 pub mod config;
 mod devices;
-pub mod games;
 mod gate_check;
 pub mod http;
+mod human_share;
 pub mod inference;
 pub mod page;
 mod pipeline;
 pub mod plan;
 pub mod presets;
 mod progress;
-pub mod replay;
 pub mod run;
 mod services;
 pub mod start_network;

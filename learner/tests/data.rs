@@ -8,8 +8,8 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use common::{BLACK_WINS, DRAW, WHITE_WINS, lease_one, plies, report, run_row, start};
-use learner::games::{GameRegistry, RegistryLimits, SelfPlayPlan, StartPlan};
 use notation::{ReadOptions, games};
+use registry::{GameRegistry, RegistryLimits, SelfPlayPlan, StartPlan};
 use safetensors::{Dtype, SafeTensors};
 use samples::buffer::{SampleBuffer, SharedReplay};
 use serde_json::Value;

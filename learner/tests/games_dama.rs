@@ -7,9 +7,8 @@ use std::process::Command;
 use std::time::Instant;
 
 use common::{Learner, crash_copy, random_game, run_row, start_run};
-use learner::games::{Lease, PlyStatus, SelfPlayPlan, StartPlan};
-use learner::replay::rebuild;
 use notation::dama::pdn;
+use registry::{Lease, PlyStatus, SelfPlayPlan, StartPlan, rebuild};
 use rusqlite::Connection;
 use samples::buffer::SampleBuffer;
 use shared::encoding::Encoding;

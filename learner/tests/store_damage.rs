@@ -10,9 +10,9 @@ use std::time::Instant;
 
 use common::{crash_copy, encoding, random_game, report, run_row, start};
 use learner::check::check_run;
-use learner::replay::rebuild;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
+use registry::rebuild;
 use rusqlite::Connection;
 use samples::buffer::SampleBuffer;
 use shared::ids::GameId;

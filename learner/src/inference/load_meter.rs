@@ -4,8 +4,9 @@ use std::sync::Arc;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use registry::LeafLoad;
+
 use super::{InferenceCounters, InferenceCounts};
-use crate::games::LeafLoad;
 
 /// Time between two looks at least.
 const INTERVAL: Duration = Duration::from_secs(1);

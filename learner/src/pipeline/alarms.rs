@@ -3,13 +3,13 @@
 
 use std::collections::BTreeSet;
 
+use registry::GateReport;
 use shared::gate::GateScore;
 use store::GameStatistics;
 use tracing::warn;
 
 use super::yardstick::YardstickReport;
 use crate::config::{AlarmConfig, YardstickConfig};
-use crate::games::GateReport;
 use crate::progress::{AlarmBoard, AlarmKind};
 use crate::trainer::PredictionPair;
 

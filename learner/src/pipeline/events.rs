@@ -6,14 +6,14 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use registry::GameProgress;
+#[cfg(test)]
+use store::simulated::OtherThreads;
 use tokio::runtime::Handle;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-use crate::games::GameProgress;
 use crate::trainer::{TrainerHandle, TrainingOutcome};
-#[cfg(test)]
-use store::simulated::OtherThreads;
 
 /// Why a wait ended.
 #[derive(Debug)]

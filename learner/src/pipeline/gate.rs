@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
+use registry::{GatePlan, GateReport};
 use runtime::exit::one_line;
 use shared::encoding::Encoding;
 use shared::gate::Verdict;
@@ -16,7 +17,6 @@ use super::gate_games::GateGames;
 use super::{Pipeline, PipelineError, alarms};
 use crate::best::CurrentBest;
 use crate::best_file::put_best_file;
-use crate::games::{GatePlan, GateReport};
 use crate::progress::PhaseProgress;
 
 /// Time between two counts of the positions that wait for the next training.

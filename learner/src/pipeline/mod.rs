@@ -19,6 +19,7 @@ mod yardstick;
 use std::sync::Arc;
 use std::time::Duration;
 
+use registry::{GameRegistry, RegistryError, SelfPlayPlan, StartPlan};
 use samples::buffer::SharedReplay;
 use shared::encoding::Encoding;
 use store::durable::DurableStore;
@@ -29,7 +30,6 @@ use tracing::{info, warn};
 
 use crate::best::BestNetwork;
 use crate::config::{PipelineMode, PipelineSettings};
-use crate::games::{GameRegistry, RegistryError, SelfPlayPlan, StartPlan};
 use crate::gate_check::GateCheck;
 use crate::progress::PhaseProgress;
 use crate::trainer::{TrainerError, TrainerHandle};

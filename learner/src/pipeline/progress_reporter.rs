@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use indicatif::ProgressBar;
+use registry::{GameRegistry, GateReport};
 use samples::buffer::SharedReplay;
 use shared::encoding::Encoding;
 use shared::gate::{GateScore, Verdict};
@@ -14,7 +15,6 @@ use tracing::info;
 use super::cost_meter::format_pflop;
 use super::yardstick::YardstickReport;
 use crate::best::CurrentBest;
-use crate::games::{GameRegistry, GateReport};
 use crate::inference::{InferenceCounters, InferenceCounts};
 use crate::progress::{
     AlarmBoard, InferenceRates, PhaseProgress, PhaseStart, ProgressSnapshot, RunStatus, RunTotals, format_test,

@@ -6,6 +6,7 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use net::NetworkShape;
+use registry::{Lease, RegistryLimits, StartPlan};
 use samples::buffer::{SampleBuffer, SharedReplay};
 use shared::encoding::tictactoe::TicTacToeEncoding;
 use shared::game::Game;
@@ -21,7 +22,6 @@ use tokio_util::sync::CancellationToken;
 use super::*;
 use crate::best::CurrentBest;
 use crate::config::{LearnerConfig, LearnerSettings};
-use crate::games::{Lease, RegistryLimits, StartPlan};
 use crate::inference::InferenceCounters;
 use crate::progress::RunStatus;
 use crate::tensorboard::TensorBoardLog;

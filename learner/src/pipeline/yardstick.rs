@@ -1,5 +1,6 @@
 //! The yardstick: whether the best network is really stronger than those before, beside what the gates say.
 
+use registry::YardstickPlan;
 use shared::encoding::Encoding;
 use shared::gate::GateScore;
 use shared::ids::{Generation, NetworkId};
@@ -8,7 +9,6 @@ use tracing::{info, warn};
 
 use super::{Pipeline, PipelineError, alarms};
 use crate::config::YardstickConfig;
-use crate::games::YardstickPlan;
 
 /// What the yardstick games of a run say of its newest network that was measured.
 #[derive(Debug, Clone, PartialEq)]

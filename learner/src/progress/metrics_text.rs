@@ -4,11 +4,11 @@
 //! start of the process, as Prometheus expects, except those of the whole run, whose names say so.
 
 use prometheus::{Counter, CounterVec, Encoder, Gauge, GaugeVec, Opts, Registry, TextEncoder};
+use registry::FinishedCounters;
 
 use super::alarm_board::AlarmKind;
 use super::run_observer::RunObservation;
 use super::snapshot::{PhaseProgress, ProgressSnapshot};
-use crate::games::FinishedCounters;
 
 /// Collects the metrics of one answer.
 #[derive(Default)]

@@ -1,10 +1,10 @@
 //! The line of progress in the log.
 
+use registry::GateReport;
 use shared::gate::GateRule;
 use tracing::info;
 
 use super::snapshot::{PhaseProgress, ProgressSnapshot, format_time_to_go};
-use crate::games::GateReport;
 use crate::supervised::percent;
 
 /// Writes how far the run is to the log.

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use prometheus::Histogram;
+use registry::{HeldCounts, HeldGames};
 use runtime::server_auth::ServerAuth;
 use shared::ids::{NetworkId, NetworkRef};
 use store::StoreProblem;
@@ -15,7 +16,6 @@ use super::run_status::RunStatus;
 use super::snapshot::ProgressSnapshot;
 use super::worker_list::JoinedWorker;
 use crate::best::{BestNetwork, CurrentBest};
-use crate::games::{HeldCounts, HeldGames};
 use crate::inference::{AnswerFault, InferenceCounters, InferenceCounts, QueueView, WaitingLeaves};
 
 /// What does not change while the learner runs.
@@ -182,6 +182,7 @@ pub(super) mod tests {
     use std::time::SystemTime;
 
     use net::StepLosses;
+    use registry::{FinishedCounters, GameProgress, GateReport};
     use shared::gate::{GateScore, GateSettings, PairCounts};
     use shared::ids::Generation;
     use store::IterationCost;
@@ -190,7 +191,6 @@ pub(super) mod tests {
     use super::super::snapshot::{InferenceRates, PhaseProgress, RunTotals};
     use super::*;
     use crate::config::LearnerConfig;
-    use crate::games::{FinishedCounters, GameProgress, GateReport};
     use crate::trainer::MeanLosses;
 
     /// An observation in which everything is known.

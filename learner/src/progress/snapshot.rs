@@ -3,10 +3,10 @@
 
 use std::time::{Duration, Instant};
 
+use registry::{GameProgress, GateReport};
 use shared::gate::GateScore;
 use store::{GameStatistics, IterationCost};
 
-use crate::games::{GameProgress, GateReport};
 use crate::inference::InferenceCounts;
 use crate::trainer::MeanLosses;
 

@@ -3,13 +3,13 @@
 use std::collections::HashMap;
 use std::time::SystemTime;
 
+use registry::GateReport;
 use shared::gate::Verdict;
 use store::files::RunFiles;
 
 use super::alarm_board::Alarm;
 use super::run_observer::{ObservedWorker, RunObservation};
 use super::snapshot::ProgressSnapshot;
-use crate::games::GateReport;
 use crate::trainer::MeanLosses;
 
 /// Workers in a message at most.

@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use net::NetError;
+use registry::RegistryError;
 use runtime::auth::TokenError;
 use runtime::exit::UsageError;
 use runtime::open_files::TooFewFiles;
@@ -14,11 +15,10 @@ use store::files::RunFileError;
 use store::{DATABASE_FILE, StoreError};
 
 use crate::backup::BackupError;
-use crate::games::RegistryError;
+use crate::human_share::HumanShareError;
 use crate::inference::InferenceStartError;
 use crate::page::PageStartError;
 use crate::pipeline::PipelineError;
-use crate::replay::HumanShareError;
 use crate::services::ServeError;
 use crate::start_network::StartNetworkError;
 use crate::trainer::TrainerError;

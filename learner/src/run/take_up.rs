@@ -5,10 +5,12 @@ use std::time::SystemTime;
 
 use net::{Device, Network, NetworkSpec};
 use networks::NetworkSource;
+use registry::{GameRegistry, GrantSettings, RegistryLimits, rebuild};
 use runtime::exit::UsageError;
 use samples::buffer::{ReplaySets, SampleBuffer, SharedReplay};
 use samples::split::Split;
 use shared::encoding::Encoding;
+use shared::seed::mix_seed;
 use store::durable::DurableStore;
 use store::files::{RunFiles, check_sha256};
 use store::{CheckpointRow, DATABASE_FILE, Reader, RunRow, Store};
@@ -20,8 +22,7 @@ use super::learning_rates::{is_run_from_network, log_learning_rates};
 use crate::best::{BestNetwork, CurrentBest};
 use crate::best_file::mend_best_file;
 use crate::config::LearnerConfig;
-use crate::games::{GameRegistry, GrantSettings, RegistryLimits, mix_seed};
-use crate::replay::{RunHumanGames, read_human_games, rebuild};
+use crate::human_share::{RunHumanGames, read_human_games};
 use crate::start_network::{self, StartNetworkError, network_of};
 use crate::trainer::{TrainerError, first_network};
 

@@ -8,6 +8,7 @@ use std::time::Instant;
 
 use proto::JoinRequest;
 use proto::ply_status::Code;
+use registry::{GameRegistry, Lease, LeasesUnderWay, PlyStatus, RegistryError, ReportUnderWay, check_worker_id};
 use runtime::auth::Role;
 use runtime::summed_log::SummedLog;
 use shared::encoding::Encoding;
@@ -23,7 +24,6 @@ use tracing::{info, warn};
 use super::joined::{JoinedWorkers, KnownWorker, shown_key_sha256};
 use crate::best::BestNetwork;
 use crate::config::JoinTerms;
-use crate::games::{GameRegistry, Lease, LeasesUnderWay, PlyStatus, RegistryError, ReportUnderWay, check_worker_id};
 use crate::inference::LoadMeter;
 use crate::progress::{JoinedWorker, RunStatus};
 

@@ -24,7 +24,7 @@ use store::files::RunFiles;
 use tokio_util::sync::CancellationToken;
 
 use crate::config::TrainerSettings;
-use crate::replay::RunHumanGames;
+use crate::human_share::RunHumanGames;
 
 pub use checkpoints::first_network;
 #[cfg(test)]

@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use prost::Message;
 use proto::ply_status::Code as PlyCode;
+use registry::{LeasesUnderWay, PlyStatus};
 use runtime::auth::Role;
 use runtime::worker_key::WORKER_KEY_HEADER;
 use shared::ids::{GameId, NetworkId, NetworkRef};
@@ -16,7 +17,6 @@ use tonic::{Code, Status};
 use super::life::Life;
 use super::promises::Terms;
 use super::world::{Event, World};
-use crate::games::{LeasesUnderWay, PlyStatus};
 use crate::services::{Caller, ReadReportUnderWay};
 
 /// A message to the learner.

@@ -4,6 +4,7 @@
 use std::sync::{Arc, Mutex};
 
 use net::NetworkShape;
+use registry::{GameRegistry, GrantSettings, RegistryLimits, StartPlan};
 use samples::buffer::SharedReplay;
 use shared::encoding::tictactoe::TicTacToeEncoding;
 use shared::game::tictactoe::TicTacToe;
@@ -19,7 +20,6 @@ use super::trainer::{Training, network_text, write_whole};
 use super::world::{Event, World};
 use crate::best::{BestNetwork, CurrentBest};
 use crate::best_file::mend_best_file;
-use crate::games::{GameRegistry, GrantSettings, RegistryLimits, StartPlan};
 use crate::inference::{InferenceCounters, LoadMeter};
 use crate::pipeline::{
     CostMeter, Ended, Pipeline, PipelineError, PipelineEvents, ProgressReporter, ProgressSources, TICK, WorkTime,

@@ -6,11 +6,12 @@ use shared::encoding::Encoding;
 use shared::ids::NetworkId;
 use shared::record::PlyRecord;
 use shared::search::SearchSettings;
+use shared::seed::mix_seed;
 use store::{Change, GameKind, NewGame};
 
 use super::open_game::OpenGame;
 use super::registry::Inner;
-use super::{GameRegistry, RegistryError, mix_seed};
+use super::{GameRegistry, RegistryError};
 
 /// What the games of two networks have in common.
 pub(super) struct PairedGames<'a> {

@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use std::time::Instant;
 
 use common::{DRAW, TicTacToeLearner, WHITE_WINS, crash_copy, encoding, lease_one, plies, report, start, start_with};
-use learner::games::{Lease, SelfPlayPlan, StartPlan};
+use registry::{Lease, SelfPlayPlan, StartPlan};
 use shared::search::SearchSettings;
 use store::GameKind;
 

@@ -6,6 +6,7 @@ use std::time::Instant;
 use shared::encoding::Encoding;
 use shared::ids::{GameId, NetworkId, NetworkRef};
 use shared::search::SearchSettings;
+use shared::seed::mix_seed;
 use store::{Ack, Change, GameKind, NewGame, StoreError};
 
 use super::gate::Gate;
@@ -14,7 +15,7 @@ use super::holders::{GrantBounds, Withheld};
 use super::open_game::{Claim, LeaseState, OpenGame};
 use super::open_games::GamePool;
 use super::registry::Inner;
-use super::{GameRegistry, RegistryError, mix_seed};
+use super::{GameRegistry, RegistryError};
 
 /// Longest name of a worker, in bytes.
 const WORKER_ID_BYTES_MAX: usize = 128;
@@ -58,7 +59,7 @@ pub struct Leases {
 
 /// Leases that are on their way to the disk.
 #[must_use = "nobody has the games before it is finished"]
-pub(crate) struct LeasesUnderWay {
+pub struct LeasesUnderWay {
     worker_id: String,
     answer: Leases,
     /// Games that are new.
@@ -76,8 +77,8 @@ impl LeasesUnderWay {
     }
 
     /// Returns what the worker gets if it can be stored.
-    #[cfg(test)]
-    pub(crate) fn answer(&self) -> &Leases {
+    #[cfg(feature = "simulation")]
+    pub fn answer(&self) -> &Leases {
         &self.answer
     }
 }
@@ -96,7 +97,7 @@ impl<E: Encoding> GameRegistry<E> {
     ///
     /// # Errors
     /// As [`Self::lease`].
-    pub(crate) fn begin_lease(
+    pub fn begin_lease(
         &self,
         worker_id: &str,
         kind: GameKind,
@@ -147,7 +148,7 @@ impl<E: Encoding> GameRegistry<E> {
     ///
     /// # Errors
     /// As [`Self::lease`].
-    pub(crate) fn finish_lease(&self, leases: LeasesUnderWay) -> Result<Leases, RegistryError> {
+    pub fn finish_lease(&self, leases: LeasesUnderWay) -> Result<Leases, RegistryError> {
         let LeasesUnderWay { worker_id, answer, created, passed_on, ack } = leases;
         let Some(ack) = ack else { return Ok(answer) };
         let result = ack.and_then(Ack::wait);
@@ -298,7 +299,10 @@ impl<E: Encoding> GameRegistry<E> {
 }
 
 /// Checks the name of a worker.
-pub(crate) fn check_worker_id(worker_id: &str) -> Result<(), RegistryError> {
+///
+/// # Errors
+/// [`RegistryError::WorkerId`] unless it has 1 to 128 bytes.
+pub fn check_worker_id(worker_id: &str) -> Result<(), RegistryError> {
     let is_proper = (1..=WORKER_ID_BYTES_MAX).contains(&worker_id.len());
     if is_proper { Ok(()) } else { Err(RegistryError::WorkerId(worker_id.len())) }
 }

@@ -8,9 +8,8 @@ use common::{
     BLACK_WINS, DRAW, LEASE, TicTacToeLearner, WHITE_WINS, crash_copy, encoding, is_lost, is_refused, lease_one,
     network_id, plies, report, start, start_with, start_with_grants,
 };
-use learner::games::{GatePlan, LeafLoad, PlyStatus, SelfPlayPlan, StartPlan, YardstickPlan};
-use learner::replay::rebuild;
 use proptest::prelude::*;
+use registry::{GatePlan, LeafLoad, PlyStatus, SelfPlayPlan, StartPlan, YardstickPlan, rebuild};
 use samples::buffer::SampleBuffer;
 use samples::sampler::{BatchSampler, seed_of_step};
 use shared::encoding::TrainingBatch;

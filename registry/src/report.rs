@@ -37,22 +37,22 @@ pub enum PlyStatus {
 
 /// A report whose plies are on their way to the disk.
 #[must_use = "nothing of it counts before it is finished"]
-pub(crate) struct ReportUnderWay {
+pub struct ReportUnderWay {
     intake: Intake,
     statuses: Vec<PlyStatus>,
     /// `None` if there is nothing to be stored.
     ack: Option<Result<Ack, StoreError>>,
 }
 
-#[cfg(test)]
+#[cfg(feature = "simulation")]
 impl ReportUnderWay {
     /// Returns what becomes of each ply if it can be stored.
-    pub(crate) fn statuses(&self) -> &[PlyStatus] {
+    pub fn statuses(&self) -> &[PlyStatus] {
         &self.statuses
     }
 
     /// Returns the games of which a ply was refused.
-    pub(crate) const fn refused_games(&self) -> &BTreeSet<GameId> {
+    pub const fn refused_games(&self) -> &BTreeSet<GameId> {
         &self.intake.refused
     }
 }
@@ -100,7 +100,7 @@ impl<E: Encoding> GameRegistry<E> {
     ///
     /// # Errors
     /// As [`Self::report`].
-    pub(crate) fn begin_report(
+    pub fn begin_report(
         &self,
         worker_id: &str,
         plies: &[ReportedPly],
@@ -143,7 +143,7 @@ impl<E: Encoding> GameRegistry<E> {
     ///
     /// # Errors
     /// As [`Self::report`].
-    pub(crate) fn finish_report(&self, report: ReportUnderWay) -> Result<Vec<PlyStatus>, RegistryError> {
+    pub fn finish_report(&self, report: ReportUnderWay) -> Result<Vec<PlyStatus>, RegistryError> {
         let ReportUnderWay { intake, statuses, ack } = report;
         let Some(ack) = ack else { return Ok(statuses) };
         let result = ack.and_then(Ack::wait);

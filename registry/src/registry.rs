@@ -288,13 +288,13 @@ impl<E: Encoding> GameRegistry<E> {
         let is_busy = |inner: &mut Inner<E>| {
             game_ids.iter().any(|game_id| inner.games.get(*game_id).is_some_and(OpenGame::is_being_written))
         };
-        #[cfg(test)]
+        #[cfg(feature = "simulation")]
         let guard = self.end_calls_of_others(guard, is_busy);
         self.written.wait_while(guard, is_busy).unwrap_or_else(PoisonError::into_inner)
     }
 
     /// In a simulation, which has no other threads, ends the calls that this one waits for.
-    #[cfg(test)]
+    #[cfg(feature = "simulation")]
     fn end_calls_of_others<'a>(
         &'a self,
         mut guard: MutexGuard<'a, Inner<E>>,
@@ -309,8 +309,8 @@ impl<E: Encoding> GameRegistry<E> {
     }
 
     /// Returns whether a write of one of these games is under way.
-    #[cfg(test)]
-    pub(crate) fn is_any_written(&self, game_ids: &[GameId]) -> bool {
+    #[cfg(feature = "simulation")]
+    pub fn is_any_written(&self, game_ids: &[GameId]) -> bool {
         let inner = self.lock();
         game_ids.iter().any(|game_id| inner.games.get(*game_id).is_some_and(OpenGame::is_being_written))
     }

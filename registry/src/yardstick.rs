@@ -7,10 +7,12 @@ use std::collections::HashSet;
 
 use shared::encoding::Encoding;
 use shared::ids::NetworkId;
+use shared::opening::random_openings;
 use shared::search::SearchSettings;
+use shared::seed::mix_seed;
 
 use super::pairs::PairedGames;
-use super::{GameRegistry, RegistryError, mix_seed, random_openings};
+use super::{GameRegistry, RegistryError};
 
 /// Games that are to be played.
 #[derive(Debug, Clone, PartialEq)]

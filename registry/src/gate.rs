@@ -7,12 +7,14 @@ use shared::encoding::Encoding;
 use shared::game::{Outcome, Side};
 use shared::gate::{GateResult, GateScore, GateSettings, GateTally, PairCounts, Verdict};
 use shared::ids::NetworkId;
+use shared::opening::random_openings;
 use shared::search::SearchSettings;
+use shared::seed::mix_seed;
 use store::{GameState, NewGame, StoredGame};
 
 use super::pairs::PairedGames;
 use super::registry::Inner;
-use super::{GameRegistry, RegistryError, mix_seed, random_openings};
+use super::{GameRegistry, RegistryError};
 
 /// What is to be decided, and how.
 #[derive(Debug, Clone, PartialEq)]

@@ -5,9 +5,8 @@ use std::sync::Arc;
 use shared::encoding::Encoding;
 use shared::game::Game;
 use shared::record::{PlyRecord, ReplayState};
+use shared::seed::mix_seed;
 use store::{Reader, StoreError};
-
-use super::mix_seed;
 
 /// Own games that a start is drawn from: the newest.
 const EARLIER_GAMES_MAX: u64 = 2000;

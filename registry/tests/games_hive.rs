@@ -6,14 +6,14 @@ use std::collections::HashSet;
 use std::time::Instant;
 
 use common::{network_id, random_game, start_with};
-use learner::games::{GatePlan, PlyStatus, SelfPlayPlan, StartPlan, random_openings};
-use learner::replay::rebuild;
+use registry::{GatePlan, PlyStatus, SelfPlayPlan, StartPlan, rebuild};
 use samples::buffer::SampleBuffer;
 use samples::sampler::{BatchSampler, seed_of_step};
 use shared::encoding::TrainingBatch;
 use shared::encoding::hive::HiveEncoding;
 use shared::game::hive::{Hive, HiveRules};
 use shared::gate::GateSettings;
+use shared::opening::random_openings;
 use shared::search::SearchSettings;
 use store::{Change, GameKind, NewNetwork};
 
