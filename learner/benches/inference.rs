@@ -12,9 +12,9 @@ mod load_generator;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+use inference::{InferenceBackend, NetworkOutput};
 use learner::certificates::FleetCertificates;
 use learner::config::{InferenceConfig, LearnerConfig, LearnerSettings};
-use learner::inference::{InferenceBackend, NetworkOutput};
 use learner::run::{run, run_with};
 use load_generator::{LoadReport, LoadSettings};
 use net::{Device, InferenceNetwork, Network, NetworkSpec, Precision};

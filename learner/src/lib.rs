@@ -1,14 +1,13 @@
 //! The learner: owns the games, the networks and the GPU of a run.
 //!
-//! Its memory is the crates `registry` and `store`: synchronous, and they know neither gRPC nor tensors. What it learns
-//! from is the crate `samples`; `supervised` trains without self-play. `inference` and `trainer` each own their tensors
-//! on a thread of their own. `services` translates messages, `pipeline` decides what comes next, `backup` keeps copies
-//! elsewhere, `page` shows the run in a browser, and `run` puts everything together. `bench` measures a device, `plan`
-//! computes what it makes of a run.
+//! Its memory is the crates `registry` and `store`: synchronous, and they know neither gRPC nor tensors. The crate
+//! `inference` answers leaves. What is learned from is the crate `samples`; `supervised` trains without self-play.
+//! `trainer` owns its tensors on a thread of its own. `services` translates messages, `pipeline` decides what comes next,
+//! `backup` keeps copies elsewhere, `page` shows the run in a browser, and `run` puts everything together. `bench` measures
+//! a device, `plan` computes what it makes of a run.
 
 pub mod backup;
 pub mod bench;
-mod best;
 mod best_file;
 pub mod certificates;
 pub mod check;
@@ -17,7 +16,6 @@ mod devices;
 mod gate_check;
 pub mod http;
 mod human_share;
-pub mod inference;
 pub mod page;
 mod pipeline;
 pub mod plan;

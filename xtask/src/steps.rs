@@ -17,7 +17,7 @@ pub const PROGRAM_PACKAGES: [&str; 4] = ["learner", "actor", "evaluator", "engin
 
 /// What links libtorch and is tested after the programs are built: its tests start them. `arena` does so as a part of
 /// `engine`; by itself it knows no networks.
-const TORCH_PACKAGES: [&str; 4] = ["net", "arena", "learner", "engine"];
+const TORCH_PACKAGES: [&str; 5] = ["net", "inference", "arena", "learner", "engine"];
 
 /// How strict the test is.
 #[derive(Debug, Args)]

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::time::{Duration, Instant, SystemTime};
 
+use inference::best::BestNetwork;
 use runtime::exit::one_line;
 use store::Reader;
 use tokio::runtime::{Builder, Runtime};
@@ -16,7 +17,6 @@ use tracing::{info, warn};
 
 use super::manifest::RunFacts;
 use super::{Access, BackupError, BackupPlace, BackupUrl, LocalCopy, Uploaded, Uploader};
-use crate::best::BestNetwork;
 use crate::config::BackupConfig;
 use crate::progress::RunStatus;
 

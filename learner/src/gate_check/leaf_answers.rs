@@ -1,5 +1,6 @@
 //! Asking the learner's own inference threads, as a worker would: leaves of gates go first there.
 
+use inference::{Job, LeafStream};
 use shared::encoding::{Encoding, Mv, Pos};
 use shared::game::Value;
 use shared::ids::{NetworkId, NetworkRef};
@@ -9,7 +10,6 @@ use tokio::sync::mpsc;
 
 use super::ply_search::AnswersLeaves;
 use super::{ANSWER_TIME_MAX, GateCheck, GateCheckError};
-use crate::inference::{Job, LeafStream};
 
 /// A leaf that was added.
 struct AddedLeaf {

@@ -12,6 +12,7 @@ mod turns;
 
 use std::time::Duration;
 
+use inference::InferenceHandle;
 use shared::encoding::Encoding;
 use shared::ids::NetworkId;
 use shared::search::{EvaluationError, SearchSettings};
@@ -19,7 +20,6 @@ use store::{Reader, StoreError};
 use tokio::runtime::Handle;
 use tokio_util::sync::CancellationToken;
 
-use crate::inference::InferenceHandle;
 use leaf_answers::LeafAsker;
 use ply_search::search_again;
 use sample::{games_by_worker, read_games};

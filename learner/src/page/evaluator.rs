@@ -6,6 +6,8 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use inference::best::{BestNetwork, CurrentBest};
+use inference::{BatchSettings, InferenceHandle, InferenceStartError, Job, NetworkBackend};
 use net::{Device, NetError, NetworkFile};
 use shared::catalog::{GameSpec, GameVisitor};
 use shared::encoding::Encoding;
@@ -20,8 +22,6 @@ use tracing::warn;
 
 use super::answer::PageError;
 use super::run_source::RunSource;
-use crate::best::{BestNetwork, CurrentBest};
-use crate::inference::{BatchSettings, InferenceHandle, InferenceStartError, Job, NetworkBackend};
 
 /// How long an answer may take. A busy learner answers leaves within a second; one that loads a network takes longer.
 const ANSWER_TIME_MAX: Duration = Duration::from_secs(20);

@@ -5,13 +5,13 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use inference::{InferenceCounters, InferenceCounts};
 use net::{Arithmetic, NetworkShape};
 use shared::encoding::Encoding;
 use store::{Change, IterationCost, IterationRow, StoreError};
 
 use super::work_time::work_time_change;
 use super::{Pipeline, PipelineError};
-use crate::inference::{InferenceCounters, InferenceCounts};
 use crate::progress::RunTotals;
 
 /// Time between two writes of the cost: what a kill may lose.

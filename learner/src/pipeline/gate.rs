@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
+use inference::best::CurrentBest;
 use registry::{GatePlan, GateReport};
 use runtime::exit::one_line;
 use shared::encoding::Encoding;
@@ -15,7 +16,6 @@ use tracing::{error, warn};
 use super::events::Wake;
 use super::gate_games::GateGames;
 use super::{Pipeline, PipelineError, alarms};
-use crate::best::CurrentBest;
 use crate::best_file::put_best_file;
 use crate::progress::PhaseProgress;
 

@@ -19,6 +19,7 @@ mod yardstick;
 use std::sync::Arc;
 use std::time::Duration;
 
+use inference::best::BestNetwork;
 use registry::{GameRegistry, RegistryError, SelfPlayPlan, StartPlan};
 use samples::buffer::SharedReplay;
 use shared::encoding::Encoding;
@@ -28,7 +29,6 @@ use store::{Change, GameStatistics, IterationRow, IterationState, MetricRow, Sto
 use tokio_util::sync::CancellationToken;
 use tracing::{info, warn};
 
-use crate::best::BestNetwork;
 use crate::config::{PipelineMode, PipelineSettings};
 use crate::gate_check::GateCheck;
 use crate::progress::PhaseProgress;

@@ -5,6 +5,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use indicatif::ProgressBar;
+use inference::best::CurrentBest;
+use inference::{InferenceCounters, InferenceCounts};
 use registry::{GameRegistry, GateReport};
 use samples::buffer::SharedReplay;
 use shared::encoding::Encoding;
@@ -14,8 +16,6 @@ use tracing::info;
 
 use super::cost_meter::format_pflop;
 use super::yardstick::YardstickReport;
-use crate::best::CurrentBest;
-use crate::inference::{InferenceCounters, InferenceCounts};
 use crate::progress::{
     AlarmBoard, InferenceRates, PhaseProgress, PhaseStart, ProgressSnapshot, RunStatus, RunTotals, format_test,
     format_time_to_go, log_line,

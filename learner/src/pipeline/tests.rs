@@ -5,6 +5,8 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
+use inference::InferenceCounters;
+use inference::best::CurrentBest;
 use net::NetworkShape;
 use registry::{Lease, RegistryLimits, StartPlan};
 use samples::buffer::{SampleBuffer, SharedReplay};
@@ -20,9 +22,7 @@ use tokio::runtime::Runtime;
 use tokio_util::sync::CancellationToken;
 
 use super::*;
-use crate::best::CurrentBest;
 use crate::config::{LearnerConfig, LearnerSettings};
-use crate::inference::InferenceCounters;
 use crate::progress::RunStatus;
 use crate::tensorboard::TensorBoardLog;
 use crate::trainer::Candidate;

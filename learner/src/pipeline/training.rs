@@ -1,5 +1,6 @@
 //! The training of an iteration: how much it learns from, how long, and what comes out of it.
 
+use inference::best::CurrentBest;
 use shared::encoding::Encoding;
 use shared::ids::NetworkId;
 use store::files::RunFiles;
@@ -8,7 +9,6 @@ use tracing::{info, warn};
 
 use super::events::{TrainingEvent, Wake};
 use super::{Pipeline, PipelineError, alarms};
-use crate::best::CurrentBest;
 use crate::progress::PhaseProgress;
 use crate::trainer::{Candidate, HeldOutComparison, TrainingJob};
 

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use inference::AnswerFault;
 use tokio_util::sync::CancellationToken;
 use tracing::{info, warn};
 
@@ -11,7 +12,6 @@ use super::alarm_board::{AlarmBoard, AlarmChange, AlarmKind};
 use super::run_observer::{RunObservation, RunObserver};
 use super::snapshot::PhaseProgress;
 use crate::config::AlarmConfig;
-use crate::inference::AnswerFault;
 
 /// Time between two looks.
 const INTERVAL: Duration = Duration::from_secs(10);

@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use inference::best::{BestNetwork, CurrentBest};
+use inference::{AnswerFault, InferenceCounters, InferenceCounts, QueueView, WaitingLeaves};
 use prometheus::Histogram;
 use registry::{HeldCounts, HeldGames};
 use runtime::server_auth::ServerAuth;
@@ -15,8 +17,6 @@ use super::alarm_board::Alarm;
 use super::run_status::RunStatus;
 use super::snapshot::ProgressSnapshot;
 use super::worker_list::JoinedWorker;
-use crate::best::{BestNetwork, CurrentBest};
-use crate::inference::{AnswerFault, InferenceCounters, InferenceCounts, QueueView, WaitingLeaves};
 
 /// What does not change while the learner runs.
 #[derive(Debug, Clone)]

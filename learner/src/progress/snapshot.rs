@@ -3,11 +3,11 @@
 
 use std::time::{Duration, Instant};
 
+use inference::InferenceCounts;
 use registry::{GameProgress, GateReport};
 use shared::gate::GateScore;
 use store::{GameStatistics, IterationCost};
 
-use crate::inference::InferenceCounts;
 use crate::trainer::MeanLosses;
 
 /// How far the run is.

@@ -3,11 +3,11 @@
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
+use inference::best::BestNetwork;
 use tokio_util::sync::CancellationToken;
 
 use super::RunError;
 use crate::backup::{BackupParts, BackupThread};
-use crate::best::BestNetwork;
 use crate::config::LearnerConfig;
 use crate::progress::RunStatus;
 

@@ -4,6 +4,7 @@ use std::io;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
+use inference::InferenceStartError;
 use net::NetError;
 use registry::RegistryError;
 use runtime::auth::TokenError;
@@ -16,7 +17,6 @@ use store::{DATABASE_FILE, StoreError};
 
 use crate::backup::BackupError;
 use crate::human_share::HumanShareError;
-use crate::inference::InferenceStartError;
 use crate::page::PageStartError;
 use crate::pipeline::PipelineError;
 use crate::services::ServeError;

@@ -12,6 +12,8 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use inference::best::CurrentBest;
+use inference::{BatchSettings, InferenceBackend, InferenceHandle, NetworkBackend};
 use net::{NetError, NetworkSpec};
 use registry::{RegistryLimits, StartPlan};
 use runtime::auth::Token;
@@ -24,15 +26,15 @@ use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 use tracing::{info, warn};
 
-use crate::best::CurrentBest;
 use crate::config::{InferenceConfig, LearnerSettings, SelfPlayConfig};
 use crate::devices::warn_of_processor;
 use crate::gate_check::GateCheck;
 use crate::human_share::RunHumanGames;
-use crate::inference::{BatchSettings, InferenceBackend, InferenceHandle, LoadMeter, NetworkBackend};
 use crate::pipeline::{CostMeter, Ended, Pipeline, PipelineEvents, ProgressReporter, ProgressSources, TICK, WorkTime};
 use crate::progress::{RunObserver, RunStatus};
-use crate::services::{InferenceService, JoinedWorkers, ServiceLimits, Services, WorkerCalls, WorkersService, serve};
+use crate::services::{
+    InferenceService, JoinedWorkers, LoadMeter, ServiceLimits, Services, WorkerCalls, WorkersService, serve,
+};
 use crate::tensorboard::TensorBoardLog;
 use crate::trainer::{TrainerHandle, TrainerParts};
 

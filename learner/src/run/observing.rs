@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use inference::InferenceHandle;
 use registry::GameRegistry;
 use runtime::auth::{Role, Token};
 use runtime::server_auth::ServerAuth;
@@ -16,7 +17,6 @@ use super::RunError;
 use super::edge::http_port;
 use super::take_up::TakenUp;
 use crate::config::{AlarmConfig, LearnerSettings, MetricsConfig};
-use crate::inference::InferenceHandle;
 use crate::progress::{RunIdentity, RunObserver, RunStatus, watch_alarms};
 use crate::services::{METRICS_CONNECTION_COUNT_MAX, metrics_router};
 

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use inference::InferenceHandle;
 use runtime::auth::{Role, Token};
 use runtime::tls::server::ServerTls;
 use tokio::net::TcpListener;
@@ -11,7 +12,6 @@ use tracing::info;
 use super::RunError;
 use super::edge::http_port;
 use crate::config::{LearnerSettings, PageConfig};
-use crate::inference::InferenceHandle;
 use crate::page::{Page, PositionEvaluator, serve};
 use crate::progress::RunObserver;
 

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::SystemTime;
 
+use inference::best::{BestNetwork, CurrentBest};
 use net::{Device, Network, NetworkSpec};
 use networks::NetworkSource;
 use registry::{GameRegistry, GrantSettings, RegistryLimits, rebuild};
@@ -19,7 +20,6 @@ use tracing::info;
 
 use super::RunError;
 use super::learning_rates::{is_run_from_network, log_learning_rates};
-use crate::best::{BestNetwork, CurrentBest};
 use crate::best_file::mend_best_file;
 use crate::config::LearnerConfig;
 use crate::human_share::{RunHumanGames, read_human_games};

@@ -4,6 +4,8 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use inference::best::BestNetwork;
+use inference::{InferenceHandle, Job, LeafSender};
 use runtime::auth::Role;
 use runtime::worker_key::WORKER_ID_HEADER;
 use shared::ids::{NetworkId, NetworkRef};
@@ -17,8 +19,6 @@ use tonic::{Request, Response, Status, Streaming};
 use tracing::debug;
 
 use super::joined::JoinedWorkers;
-use crate::best::BestNetwork;
-use crate::inference::{InferenceHandle, Job, LeafSender};
 
 /// Why a batch for another network is refused.
 const NOT_IN_PLAY: &str =

@@ -6,6 +6,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
+use inference::best::BestNetwork;
 use proto::JoinRequest;
 use proto::ply_status::Code;
 use registry::{GameRegistry, Lease, LeasesUnderWay, PlyStatus, RegistryError, ReportUnderWay, check_worker_id};
@@ -22,9 +23,8 @@ use tonic::{Request, Status};
 use tracing::{info, warn};
 
 use super::joined::{JoinedWorkers, KnownWorker, shown_key_sha256};
-use crate::best::BestNetwork;
+use super::load_meter::LoadMeter;
 use crate::config::JoinTerms;
-use crate::inference::LoadMeter;
 use crate::progress::{JoinedWorker, RunStatus};
 
 /// When a worker that got no game should ask again, in milliseconds.

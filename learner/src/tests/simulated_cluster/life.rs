@@ -3,6 +3,8 @@
 
 use std::sync::{Arc, Mutex};
 
+use inference::InferenceCounters;
+use inference::best::{BestNetwork, CurrentBest};
 use net::NetworkShape;
 use registry::{GameRegistry, GrantSettings, RegistryLimits, StartPlan};
 use samples::buffer::SharedReplay;
@@ -18,15 +20,13 @@ use tokio_util::sync::CancellationToken;
 use super::ledger::Ledger;
 use super::trainer::{Training, network_text, write_whole};
 use super::world::{Event, World};
-use crate::best::{BestNetwork, CurrentBest};
 use crate::best_file::mend_best_file;
-use crate::inference::{InferenceCounters, LoadMeter};
 use crate::pipeline::{
     CostMeter, Ended, Pipeline, PipelineError, PipelineEvents, ProgressReporter, ProgressSources, TICK, WorkTime,
 };
 use crate::progress::RunStatus;
 use crate::run::{check_checkpoints, fill_replay};
-use crate::services::{JoinedWorkers, WorkerCalls};
+use crate::services::{JoinedWorkers, LoadMeter, WorkerCalls};
 use crate::tensorboard::TensorBoardLog;
 use crate::trainer::TrainerHandle;
 

@@ -7,8 +7,8 @@ use shared::ids::NetworkId;
 use shared::search::LeafAnswers;
 use shared::wire::{EvaluationHeader, read_leaf_batch, write_evaluations};
 
-use super::InferenceCounters;
 use super::answer_meter::SAMPLE_LEAVES_MAX;
+use super::counters::InferenceCounters;
 use super::queue::{QueuedJob, TakenFor};
 use super::waiting::LeafClass;
 

@@ -5,7 +5,7 @@ use shared::game::Game;
 use shared::search::EvaluationError;
 use shared::wire::read_leaf_batch;
 
-use super::InferenceCounters;
+use super::counters::InferenceCounters;
 use super::queue::LeafQueue;
 
 /// Reads batches. Owns what one thread needs for it.

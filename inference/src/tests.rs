@@ -2,14 +2,18 @@
 
 use std::sync::Barrier;
 use std::sync::mpsc::{Receiver, sync_channel};
+use std::time::Duration;
 
+use shared::encoding::NetworkInput;
 use shared::encoding::tictactoe::TicTacToeEncoding;
 use shared::game::Game;
 use shared::game::tictactoe::{Position, TicTacToe};
-use shared::ids::Generation;
+use shared::ids::{Generation, NetworkId};
+use shared::search::EvaluationError;
+use tokio::sync::mpsc;
 
+use super::best::CurrentBest;
 use super::*;
-use crate::best::CurrentBest;
 
 type Answers = mpsc::Receiver<proto::EvaluationBatch>;
 

@@ -7,10 +7,13 @@
 
 mod answer_meter;
 mod answers;
+mod backend;
+mod batch;
 mod batch_times;
 mod batcher;
+pub mod best;
+mod counters;
 mod device_time;
-mod load_meter;
 mod networks;
 mod pace;
 mod queue;
@@ -20,161 +23,26 @@ mod tests;
 mod waiting;
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
 
-use runtime::summed_log::SummedLog;
-use shared::encoding::{Encoding, NetworkInput};
-use shared::ids::NetworkId;
-use shared::search::EvaluationError;
-use tokio::sync::mpsc;
-use tracing::warn;
+use net::NetError;
+use shared::encoding::Encoding;
 
 pub use answer_meter::{AnswerFault, AnswerMeter};
+pub use backend::InferenceBackend;
+pub use batch::{BatchSettings, Job};
 pub use batch_times::BatchTimes;
-pub use load_meter::LoadMeter;
-use net::NetError;
+pub use counters::{InferenceCounters, InferenceCounts};
 pub use net::NetworkOutput;
 pub use networks::NetworkBackend;
 pub use queue::WaitingLeaves;
 
-use crate::best::BestNetwork;
 use answers::answer_channel;
 use batcher::Batcher;
-use device_time::DeviceTime;
+use best::BestNetwork;
 use pace::BatchPace;
 use queue::{LeafQueue, QueueError, QueueStream};
 use reader::LeafReader;
-
-/// Computes batches of positions by one of several networks: tensors in, tensors out. Owned by one thread.
-pub trait InferenceBackend {
-    /// Evaluates `input` with network `network_id` into `output`, whatever that held before.
-    ///
-    /// # Errors
-    /// [`EvaluationError::NetworkUnavailable`], or [`EvaluationError::DeviceFailed`].
-    fn evaluate(
-        &mut self,
-        network_id: NetworkId,
-        input: &NetworkInput,
-        output: &mut NetworkOutput,
-    ) -> Result<(), EvaluationError>;
-
-    /// Returns how many leaves are computed for a batch of `leaf_count`, what it is padded with included.
-    fn computed_leaf_count(&self, leaf_count: usize) -> usize {
-        leaf_count
-    }
-}
-
-/// One batch of a worker, and where its answer goes.
-#[derive(Debug)]
-pub struct Job {
-    /// The leaves.
-    pub batch: proto::LeafBatch,
-    /// The place that is kept for the answer in the worker's stream: sending never waits.
-    pub answer: mpsc::OwnedPermit<proto::EvaluationBatch>,
-}
-
-/// How batches are made.
-#[derive(Debug, Clone)]
-pub struct BatchSettings {
-    /// Batches evaluated at once, at least 1, each by a thread of its own.
-    pub batch_count: usize,
-    /// Threads that read leaves ahead of the evaluations; as many more as there are batches write answers then. 0: the
-    /// threads that evaluate do both.
-    pub encode_thread_count: usize,
-    /// Leaves evaluated together at most.
-    pub leaf_count_max: usize,
-    /// How long one evaluation may take: smaller batches are made where it would take longer.
-    pub time_max: Duration,
-    /// Sizes that batches are padded to, rising; none: not padded.
-    pub padded_sizes: Vec<usize>,
-    /// Leaves of self-play that may wait, and as many of gates; senders wait when it is full.
-    pub queue_leaf_count_max: usize,
-}
-
-/// What has been answered so far.
-#[derive(Debug, Default)]
-pub struct InferenceCounters {
-    /// Leaves answered.
-    pub evaluation_count: AtomicU64,
-    /// Active cells of these leaves.
-    pub active_cell_count: AtomicU64,
-    /// Evaluations of batches.
-    pub batch_count: AtomicU64,
-    /// Leaves whose priors became uniform.
-    pub uniform_prior_count: AtomicU64,
-    /// Batches refused: too large, unreadable, or for a network that is not there.
-    pub refused_batch_count: AtomicU64,
-    /// Time from question to answer in microseconds, summed over the leaves of self-play.
-    pub self_play_wait_us: AtomicU64,
-    /// Leaves of the next batch at most.
-    pub batch_leaf_limit: AtomicU64,
-    /// How long evaluations of batches took on the device.
-    pub batch_times: BatchTimes,
-    /// Leaves computed: those answered, and what batches were padded with.
-    pub computed_leaf_count: AtomicU64,
-    /// Whether the answers say something.
-    pub answers: AnswerMeter,
-    device_time: DeviceTime,
-    refused: SummedLog<()>,
-}
-
-/// The values of [`InferenceCounters`] at one moment.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct InferenceCounts {
-    /// Leaves answered.
-    pub evaluation_count: u64,
-    /// Active cells of these leaves.
-    pub active_cell_count: u64,
-    /// Evaluations of batches.
-    pub batch_count: u64,
-    /// Leaves whose priors became uniform.
-    pub uniform_prior_count: u64,
-    /// Batches refused.
-    pub refused_batch_count: u64,
-    /// Time from question to answer in microseconds, summed over the leaves of self-play.
-    pub self_play_wait_us: u64,
-    /// Leaves of the next batch at most; 0 before the first.
-    pub batch_leaf_limit: u64,
-    /// Leaves computed, padding included.
-    pub computed_leaf_count: u64,
-    /// Time in microseconds in which the device computed at least one batch.
-    pub device_busy_us: u64,
-}
-
-impl InferenceCounters {
-    /// Returns the counts as of now.
-    #[must_use]
-    pub fn counts(&self) -> InferenceCounts {
-        let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
-        InferenceCounts {
-            evaluation_count: read(&self.evaluation_count),
-            active_cell_count: read(&self.active_cell_count),
-            batch_count: read(&self.batch_count),
-            uniform_prior_count: read(&self.uniform_prior_count),
-            refused_batch_count: read(&self.refused_batch_count),
-            self_play_wait_us: read(&self.self_play_wait_us),
-            batch_leaf_limit: read(&self.batch_leaf_limit),
-            computed_leaf_count: read(&self.computed_leaf_count),
-            device_busy_us: self.device_time.total(Instant::now()).as_micros() as u64,
-        }
-    }
-
-    fn add(counter: &AtomicU64, count: usize) {
-        counter.fetch_add(count as u64, Ordering::Relaxed);
-    }
-
-    /// Answers a batch with the reason why it is not evaluated, and counts it.
-    fn refuse(&self, job: Job, error: &dyn std::fmt::Display) {
-        Self::add(&self.refused_batch_count, 1);
-        let (batch_id, network_id, error) = (job.batch.batch_id, job.batch.network_id, error.to_string());
-        if let Some(count) = self.refused.note(&(), 1, Instant::now()) {
-            warn!(count, batch_id, network_id, error, "batches refused");
-        }
-        job.answer.send(proto::EvaluationBatch { batch_id, error, ..Default::default() });
-    }
-}
 
 /// Why leaves cannot be answered.
 #[derive(Debug, thiserror::Error)]

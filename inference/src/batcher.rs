@@ -8,11 +8,12 @@ use std::time::Instant;
 use shared::encoding::{Encoding, NetworkInput};
 
 use super::answers::{AnswerSender, Evaluated};
+use super::backend::InferenceBackend;
+use super::best::BestNetwork;
+use super::counters::InferenceCounters;
 use super::pace::BatchPace;
 use super::queue::{LeafQueue, TakenFor};
 use super::reader::LeafReader;
-use super::{InferenceBackend, InferenceCounters};
-use crate::best::BestNetwork;
 
 /// Owns the networks and all memory that evaluations need.
 pub(super) struct Batcher<V> {

@@ -1,12 +1,11 @@
-//! How much self-play the inference thread has to do, measured now and then. Time is passed in.
+//! How much self-play the inference threads have to do, measured now and then. Time is passed in.
 
 use std::sync::Arc;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use inference::{InferenceCounters, InferenceCounts};
 use registry::LeafLoad;
-
-use super::{InferenceCounters, InferenceCounts};
 
 /// Time between two looks at least.
 const INTERVAL: Duration = Duration::from_secs(1);

@@ -10,7 +10,7 @@ use shared::search::EvaluationError;
 use store::files::RunFiles;
 use tracing::info;
 
-use super::InferenceBackend;
+use super::backend::InferenceBackend;
 
 /// Keeps the networks used last ready on one device.
 pub struct NetworkBackend {

@@ -14,9 +14,9 @@ use shared::wire::network_ref_from_wire;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::CancellationToken;
 
+use super::batch::{BatchSettings, Job};
+use super::best::{BestNetwork, CurrentBest};
 use super::waiting::{LeafClass, StreamId, Waiting, WaitingBatch};
-use super::{BatchSettings, Job};
-use crate::best::{BestNetwork, CurrentBest};
 use read_ahead::ReadAhead;
 
 /// Streams whose leaves fill the queue together: a single one is bounded to this part of it.

@@ -8,9 +8,9 @@ use std::sync::PoisonError;
 use shared::encoding::NetworkInput;
 
 use super::{LeafQueue, QueuedJob, State, TakenFor};
+use crate::batch::BatchSettings;
 use crate::best::{BestNetwork, CurrentBest};
-use crate::inference::BatchSettings;
-use crate::inference::waiting::{LeafClass, StreamId, Waiting, WaitingBatch};
+use crate::waiting::{LeafClass, StreamId, Waiting, WaitingBatch};
 
 /// Evaluations that are read ahead for each one that is under way: while one is computed, the next is read.
 const EVALUATIONS_AHEAD: usize = 2;
@@ -20,17 +20,17 @@ const SPARE_COUNT_MAX: usize = 64;
 
 /// A batch on its way to be read.
 #[derive(Debug)]
-pub(in crate::inference) struct UnreadJob {
-    pub(in crate::inference) batch: WaitingBatch<QueuedJob>,
+pub(crate) struct UnreadJob {
+    pub(crate) batch: WaitingBatch<QueuedJob>,
     stream: StreamId,
 }
 
 /// A batch that is read.
 #[derive(Debug)]
-pub(in crate::inference) struct ReadJob {
-    pub(in crate::inference) queued: QueuedJob,
+pub(crate) struct ReadJob {
+    pub(crate) queued: QueuedJob,
     /// Its leaves.
-    pub(in crate::inference) input: NetworkInput,
+    pub(crate) input: NetworkInput,
 }
 
 /// What is read, and how much of it there may be.
@@ -76,7 +76,7 @@ impl ReadAhead {
 impl LeafQueue {
     /// Takes the next batch to be read, and memory to read it into. Waits until there is one, and room for it; `None` once
     /// the queue is closed.
-    pub(in crate::inference) fn take_unread(&self) -> Option<(UnreadJob, NetworkInput)> {
+    pub(crate) fn take_unread(&self) -> Option<(UnreadJob, NetworkInput)> {
         let mut state = self.lock();
         loop {
             if state.is_closed {
@@ -92,7 +92,7 @@ impl LeafQueue {
     }
 
     /// Adds a batch that was read into `input`; drops it if nobody waits for the answer any more.
-    pub(in crate::inference) fn put_read(&self, job: UnreadJob, input: NetworkInput) {
+    pub(crate) fn put_read(&self, job: UnreadJob, input: NetworkInput) {
         let UnreadJob { batch: WaitingBatch { network, leaf_count, job: queued }, stream } = job;
         let mut state = self.lock();
         // Under the lock, so that a batch never comes after its stream was closed.
@@ -106,7 +106,7 @@ impl LeafQueue {
     }
 
     /// Takes back the memory of a batch that could not be read, and returns the job.
-    pub(in crate::inference) fn drop_unread(&self, job: UnreadJob, input: NetworkInput) -> QueuedJob {
+    pub(crate) fn drop_unread(&self, job: UnreadJob, input: NetworkInput) -> QueuedJob {
         let WaitingBatch { leaf_count, job: queued, .. } = job.batch;
         let mut state = self.lock();
         state.read.leaf_counts[queued.class.index()] -= leaf_count;
@@ -117,12 +117,7 @@ impl LeafQueue {
     }
 
     /// As [`LeafQueue::take`], of batches that are read.
-    pub(in crate::inference) fn take_read(
-        &self,
-        best: &BestNetwork,
-        leaf_limit: usize,
-        jobs: &mut Vec<ReadJob>,
-    ) -> Option<TakenFor> {
+    pub(crate) fn take_read(&self, best: &BestNetwork, leaf_limit: usize, jobs: &mut Vec<ReadJob>) -> Option<TakenFor> {
         let is_idle = |state: &mut State| state.read.ready.is_empty() && !state.is_closed;
         let mut state = self.arrived.wait_while(self.lock(), is_idle).unwrap_or_else(PoisonError::into_inner);
         let CurrentBest { network_id: best_id, generation } = best.get();
@@ -136,7 +131,7 @@ impl LeafQueue {
     }
 
     /// Takes back memory that batches were read into; `inputs` is empty then.
-    pub(in crate::inference) fn give_back(&self, inputs: &mut Vec<NetworkInput>) {
+    pub(crate) fn give_back(&self, inputs: &mut Vec<NetworkInput>) {
         let mut state = self.lock();
         inputs.truncate(SPARE_COUNT_MAX - state.read.spare.len().min(SPARE_COUNT_MAX));
         state.read.spare.append(inputs);
