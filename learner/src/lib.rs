@@ -1,12 +1,11 @@
 //! The learner: owns the games, the networks and the GPU of a run.
 //!
 //! Its memory is the crates `registry` and `store`: synchronous, and they know neither gRPC nor tensors. The crate
-//! `inference` answers leaves. What is learned from is the crate `samples`; `supervised` trains without self-play.
-//! `trainer` owns its tensors on a thread of its own. `services` translates messages, `pipeline` decides what comes next,
-//! `backup` keeps copies elsewhere, `page` shows the run in a browser, and `run` puts everything together. `bench` measures
-//! a device, `plan` computes what it makes of a run.
+//! `inference` answers leaves, `backup` keeps copies elsewhere. What is learned from is the crate `samples`; `supervised`
+//! trains without self-play. `trainer` owns its tensors on a thread of its own. `services` translates messages, `pipeline`
+//! decides what comes next, `page` shows the run in a browser, and `run` puts everything together. `bench` measures a
+//! device, `plan` computes what it makes of a run.
 
-pub mod backup;
 pub mod bench;
 mod best_file;
 pub mod certificates;

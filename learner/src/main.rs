@@ -5,10 +5,10 @@ mod commands;
 use std::process::ExitCode;
 
 use anyhow::Context;
+use backup::BackupError;
 use clap::{Parser, Subcommand};
-use learner::backup::BackupError;
 use learner::config::{LearnerSettings, ServerConfig};
-use learner::{backup, presets, run};
+use learner::{presets, run};
 use net::DeviceChoice;
 use runtime::auth::Token;
 use runtime::exit::UsageError;

@@ -5,7 +5,7 @@ use std::str::FromStr;
 use std::time::{Instant, SystemTime};
 
 use anyhow::Context;
-use learner::backup::{self, Access, BackupPlace, BackupTime, BackupUrl};
+use backup::{Access, BackupPlace, BackupTime, BackupUrl};
 use runtime::exit::{self, UsageError};
 use runtime::logging;
 

@@ -3,7 +3,6 @@
 //! Workers have no settings of their own about games, search or networks: the learner sends them.
 //! Each key's meaning, unit and source stand in `config/hive-original.toml`.
 
-mod backup;
 mod learning;
 mod page;
 mod parts;

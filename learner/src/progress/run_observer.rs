@@ -106,7 +106,7 @@ impl RunObserver {
             workers: self.workers(now),
             alarms: status.alarms().on(),
             counters: status.counters(),
-            backup_age: status.backup_age(),
+            backup_age: status.backups().age(),
             problem: self.problem.get(),
             refused_call_count: self.auth.refused_count() + self.reader_auth.refused_count(),
             disk_free_bytes: disk_free_bytes(&self.identity.dir),

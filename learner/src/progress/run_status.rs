@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant, SystemTime};
+use std::time::Instant;
+
+use backup::{BackupCounts, BackupStatus};
 
 use super::alarm_board::AlarmBoard;
 use super::snapshot::ProgressSnapshot;
 use super::worker_list::{JoinedWorker, SeenWorker, WorkerList};
-use crate::backup::Uploaded;
 
 /// What is known of the run.
 #[derive(Debug, Default)]
@@ -16,7 +17,7 @@ pub struct RunStatus {
     progress: Mutex<Option<Arc<ProgressSnapshot>>>,
     workers: Mutex<WorkerList>,
     counters: Mutex<BTreeMap<String, u64>>,
-    last_backup: Mutex<Option<Uploaded>>,
+    backups: Arc<BackupStatus>,
 }
 
 impl RunStatus {
@@ -41,27 +42,21 @@ impl RunStatus {
         *lock(&self.counters).entry(name.to_owned()).or_default() += 1;
     }
 
-    /// Returns the named counters.
+    /// Returns the named counters, those of the backups among them.
     pub(super) fn counters(&self) -> BTreeMap<String, u64> {
-        lock(&self.counters).clone()
+        let mut counters = lock(&self.counters).clone();
+        let BackupCounts { made, failed } = self.backups.counts();
+        let of_backups = [("backup_count", made), ("backup_failure_count", failed)];
+        counters.extend(
+            of_backups.into_iter().filter(|(_, count)| *count > 0).map(|(name, count)| (name.to_owned(), count)),
+        );
+        counters
     }
 
-    /// Notes that a backup was made.
-    pub fn note_backup(&self, uploaded: &Uploaded) {
-        *lock(&self.last_backup) = Some(uploaded.clone());
-        self.count("backup_count");
-    }
-
-    /// Returns the last backup that this process made.
+    /// Returns what the backups that this process makes come to.
     #[must_use]
-    pub fn last_backup(&self) -> Option<Uploaded> {
-        lock(&self.last_backup).clone()
-    }
-
-    /// Returns how old the last backup that this process made is; `None` before there is one.
-    pub(super) fn backup_age(&self) -> Option<Duration> {
-        let last = self.last_backup()?;
-        Some(SystemTime::now().duration_since(last.time.get()).unwrap_or_default())
+    pub fn backups(&self) -> Arc<BackupStatus> {
+        Arc::clone(&self.backups)
     }
 
     /// Notes that a worker joined.

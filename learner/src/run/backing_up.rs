@@ -3,11 +3,11 @@
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
+use backup::{BackupParts, BackupThread};
 use inference::best::BestNetwork;
 use tokio_util::sync::CancellationToken;
 
 use super::RunError;
-use crate::backup::{BackupParts, BackupThread};
 use crate::config::LearnerConfig;
 use crate::progress::RunStatus;
 
@@ -21,12 +21,13 @@ pub(super) fn start_backup(
     status: &Arc<RunStatus>,
 ) -> Result<Option<BackupThread>, RunError> {
     let Some(url) = config.backup.place() else { return Ok(None) };
+    let best = Arc::clone(best);
     let parts = BackupParts {
         config: config.backup.clone(),
         url,
         run_dir: config.run.dir.clone(),
-        best: Arc::clone(best),
-        status: Arc::clone(status),
+        generation: Box::new(move || best.get().generation),
+        status: status.backups(),
     };
     let started = BackupThread::start(parts).map_err(|source| RunError::Thread { name: "backup", source });
     started.map(Some)

@@ -4,6 +4,7 @@ use std::io;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
+use backup::BackupError;
 use inference::InferenceStartError;
 use net::NetError;
 use registry::RegistryError;
@@ -15,7 +16,6 @@ use shared::setting::SettingError;
 use store::files::RunFileError;
 use store::{DATABASE_FILE, StoreError};
 
-use crate::backup::BackupError;
 use crate::human_share::HumanShareError;
 use crate::page::PageStartError;
 use crate::pipeline::PipelineError;

@@ -144,7 +144,7 @@ fn check_manifest(source: &Source) -> Vec<String> {
         "shared" | "notation" => &["tch", "torch-sys", "tokio", "tonic"],
         "samples" => &["tch", "torch-sys", "net", "tokio", "tonic", "rusqlite"],
         "store" => &["tch", "torch-sys", "net", "tokio", "tonic"],
-        "registry" => &["tch", "torch-sys", "net", "tonic"],
+        "registry" | "backup" => &["tch", "torch-sys", "net", "tonic"],
         _ => &["tch", "torch-sys"],
     };
     let is_dependency =

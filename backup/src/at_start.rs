@@ -7,8 +7,7 @@ use std::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tracing::info;
 
-use super::{Access, BackupError, BackupPlace, find, has_run, restore};
-use crate::config::BackupConfig;
+use super::{Access, BackupConfig, BackupError, BackupPlace, find, has_run, restore};
 
 /// Fills a run directory that has no run from the newest backup, if the settings ask for it and there is one.
 ///

@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use shared::setting::{SettingError, check_range, check_that};
 
-use crate::backup::BackupUrl;
+use super::url::{BackupUrl, BackupUrlError};
 
 /// Shortest time between two backups: each reads the whole database.
 const INTERVAL_MIN: Duration = Duration::from_secs(1);
@@ -35,7 +35,11 @@ pub struct BackupConfig {
 }
 
 impl BackupConfig {
-    pub(super) fn check(&self) -> Result<(), SettingError> {
+    /// Checks the ranges, and that the place of the backups can be one.
+    ///
+    /// # Errors
+    /// [`SettingError`] that names the key.
+    pub fn check(&self) -> Result<(), SettingError> {
         self.parsed_url().map_err(|error| SettingError::new("url", error))?;
         let intervals = INTERVAL_MIN..=INTERVAL_MAX;
         check_that("interval", intervals.contains(&self.interval), || "is not in 1s to 1week")?;
@@ -44,7 +48,7 @@ impl BackupConfig {
         check_that("stop_deadline", deadlines.contains(&self.stop_deadline), || "is not in 2s to 1h")
     }
 
-    fn parsed_url(&self) -> Result<Option<BackupUrl>, crate::backup::BackupUrlError> {
+    fn parsed_url(&self) -> Result<Option<BackupUrl>, BackupUrlError> {
         if self.url.is_empty() { Ok(None) } else { self.url.parse().map(Some) }
     }
 

@@ -6,11 +6,13 @@
 
 mod at_start;
 mod chunks;
+mod config;
 mod error;
 mod local_copy;
 mod manifest;
 mod place;
 mod restore;
+mod status;
 #[cfg(test)]
 mod tests;
 mod thinning;
@@ -20,11 +22,13 @@ mod url;
 
 pub use at_start::restore_at_start;
 pub use chunks::ChunkId;
+pub use config::BackupConfig;
 pub use error::BackupError;
 pub use local_copy::LocalCopy;
 pub use manifest::{BackupFile, BackupTime, Chunk, FORMAT_VERSION, Manifest, RunFacts};
 pub use place::{Access, BackupPlace};
 pub use restore::{find, has_run, restore};
+pub use status::{BackupCounts, BackupStatus};
 pub use thread::{BackupParts, BackupThread};
 pub use upload::{Uploaded, Uploader};
 pub use url::{BackupUrl, BackupUrlError};

@@ -361,7 +361,7 @@ impl fmt::Display for Failing {
     }
 }
 
-#[tonic::async_trait]
+#[async_trait::async_trait]
 impl ObjectStore for Failing {
     async fn put_opts(&self, location: &ObjectPath, payload: PutPayload, opts: PutOptions) -> StoreResult<PutResult> {
         let (is_done, succeeds) = self.count();

@@ -8,17 +8,15 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::time::{Duration, Instant, SystemTime};
 
-use inference::best::BestNetwork;
 use runtime::exit::one_line;
+use shared::ids::Generation;
 use store::Reader;
 use tokio::runtime::{Builder, Runtime};
 use tokio_util::sync::CancellationToken;
 use tracing::{info, warn};
 
 use super::manifest::RunFacts;
-use super::{Access, BackupError, BackupPlace, BackupUrl, LocalCopy, Uploaded, Uploader};
-use crate::config::BackupConfig;
-use crate::progress::RunStatus;
+use super::{Access, BackupConfig, BackupError, BackupPlace, BackupStatus, BackupUrl, LocalCopy, Uploaded, Uploader};
 
 /// Time between two looks at whether a network was promoted.
 const TICK: Duration = Duration::from_secs(1);
@@ -37,10 +35,10 @@ pub struct BackupParts {
     pub url: BackupUrl,
     /// Where the run lies.
     pub run_dir: PathBuf,
-    /// Tells of promotions.
-    pub best: Arc<BestNetwork>,
-    /// Shows how old the last backup is.
-    pub status: Arc<RunStatus>,
+    /// Returns the generation of the best network: when it rises, a backup is due.
+    pub generation: Box<dyn Fn() -> Generation + Send>,
+    /// Where it says what the backups came to.
+    pub status: Arc<BackupStatus>,
 }
 
 /// The thread that makes backups, as the run sees it.
@@ -52,7 +50,7 @@ pub struct BackupThread {
     give_up: CancellationToken,
     /// What the last backup came to; the newest that there is.
     ended: Receiver<Option<Uploaded>>,
-    status: Arc<RunStatus>,
+    status: Arc<BackupStatus>,
 }
 
 impl BackupThread {
@@ -90,7 +88,7 @@ impl BackupThread {
 
     /// Says what would be lost with this machine.
     fn warn_of_loss(&self, reason: &'static str) {
-        let (last, now) = (self.status.last_backup(), progress_of(&self.run_dir));
+        let (last, now) = (self.status.last(), progress_of(&self.run_dir));
         let at = last.as_ref().map_or_else(|| "never".to_owned(), |last| last.time.to_string());
         let Ok(now) = now else {
             warn!(reason, last_backup = at, "what came after the last backup is on this machine alone");
@@ -173,7 +171,7 @@ impl Work {
     fn wait(&self, wait: Duration, ends_at_promotion: bool) {
         let until = Instant::now() + wait;
         let saved = self.last.as_ref().map(|last| last.run.generation);
-        let is_promoted = || Some(self.parts.best.get().generation.get()) != saved;
+        let is_promoted = || Some((self.parts.generation)().get()) != saved;
         while Instant::now() < until && !self.is_last.is_cancelled() && !(ends_at_promotion && is_promoted()) {
             let tick = TICK.min(until.saturating_duration_since(Instant::now()));
             self.runtime.block_on(async { tokio::time::timeout(tick, self.is_last.cancelled()).await.ok() });
@@ -235,7 +233,7 @@ impl Work {
     }
 
     fn warn_of_failure(&self, error: &BackupError, wait: Option<Duration>) {
-        self.parts.status.count("backup_failure_count");
+        self.parts.status.note_failure();
         let next_try = wait.map(|wait| humantime::format_duration(wait).to_string());
         let last_backup = self.last.as_ref().map_or_else(|| "never".to_owned(), |last| last.time.to_string());
         warn!(error = one_line(error), next_try_in = next_try, last_backup, "backup failed");
