@@ -4,19 +4,11 @@ use net::DeviceChoice;
 use tracing::warn;
 
 use crate::config::LearnerConfig;
-use crate::progress::RunStatus;
 
-/// The counter of the status that tells how many of the two devices are the processor because `auto` found no GPU.
-const FALLBACK_COUNTER: &str = "processor_fallback_count";
-
-/// Warns in log and status of each device that is the processor because `auto` found no GPU.
-pub(crate) fn warn_of_processor(config: &LearnerConfig, status: &RunStatus) {
+/// Warns in the log of each device of a run that is the processor because `auto` found no GPU. Returns their number, 0..=2.
+pub(crate) fn warn_of_processor(config: &LearnerConfig) -> usize {
     let devices = [("inference.device", config.inference.device), ("training.device", config.training.device)];
-    for (key, choice) in devices {
-        if warn_if_passed_over(key, choice) {
-            status.count(FALLBACK_COUNTER);
-        }
-    }
+    devices.into_iter().filter(|(key, choice)| warn_if_passed_over(key, *choice)).count()
 }
 
 /// Warns in the log if `choice` is `auto` and found no GPU, and returns whether that is so.

@@ -15,9 +15,12 @@ mod devices;
 mod gate_check;
 pub mod http;
 mod human_share;
+mod losses;
+pub mod numbers;
 pub mod page;
 mod pipeline;
 pub mod plan;
+pub mod prediction;
 pub mod presets;
 mod progress;
 pub mod run;
@@ -28,3 +31,4 @@ mod tensorboard;
 #[cfg(test)]
 mod tests;
 mod trainer;
+pub mod training_source;

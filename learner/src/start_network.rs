@@ -8,7 +8,7 @@ use networks::{NetworkSource, NetworkSourceError};
 use shared::catalog::GameSpec;
 
 use crate::presets;
-use crate::supervised::TrainingSource;
+use crate::training_source::TrainingSource;
 
 /// Why a network cannot be used.
 #[derive(Debug, thiserror::Error)]

@@ -5,7 +5,7 @@ use std::fmt::{self, Display, Formatter};
 use net::Precision;
 use serde::Serialize;
 
-use crate::supervised::percent;
+use crate::numbers::percent;
 
 /// What was measured.
 #[derive(Debug, Clone, Serialize)]

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashSet};
 
 use anyhow::Context;
-use learner::supervised::percent;
+use learner::numbers::percent;
 use runtime::{exit, logging};
 use serde::Serialize;
 use shared::encoding::Encoding;

@@ -4,8 +4,9 @@ use std::fmt::Write;
 use std::path::PathBuf;
 
 use anyhow::Context;
+use learner::numbers::percent;
+use learner::prediction::{PredictionMetrics, measure};
 use learner::start_network;
-use learner::supervised::{PredictionMetrics, measure, percent};
 use net::DeviceChoice;
 use runtime::exit::UsageError;
 use runtime::{exit, logging};

@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use learner::supervised::{SupervisedTraining, TrainingFolder, TrainingPlan, TrainingSource};
+use learner::supervised::{SupervisedTraining, TrainingFolder, TrainingPlan};
+use learner::training_source::TrainingSource;
 use runtime::exit::UsageError;
 use samples::human_games::{ReadGames, ReadSettings, SetSettings, check_paths, encoding_of, make_sets, read_games};
 use samples::split::Split;

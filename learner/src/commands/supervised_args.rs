@@ -3,7 +3,7 @@
 use anyhow::Context;
 use learner::config::LearnerSettings;
 use learner::presets;
-use learner::supervised::TrainingSource;
+use learner::training_source::TrainingSource;
 use runtime::exit::UsageError;
 use runtime::layers::{ConfigArgs, SettingsPreset, Sources, to_toml};
 use runtime::{exit, logging, shutdown};

@@ -8,6 +8,7 @@ mod page;
 mod parts;
 mod play;
 mod serving;
+mod supervised_settings;
 
 use std::ops::Deref;
 
@@ -24,8 +25,7 @@ pub use page::PageConfig;
 pub use parts::{JoinTerms, PipelineSettings, TrainerSettings};
 pub use play::{AlarmConfig, GateConfig, SelfPlayConfig, YardstickConfig};
 pub use serving::{InferenceConfig, MetricsConfig, PipelineMode, RunConfig, ServerConfig};
-
-use crate::supervised::SupervisedSettings;
+pub use supervised_settings::{LearningRateSchedule, SupervisedSettings};
 
 /// The built-in default: the first description, to the letter.
 pub(crate) const DEFAULT_PRESET: &str = include_str!("../../../config/hive-original.toml");

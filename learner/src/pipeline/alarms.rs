@@ -141,7 +141,7 @@ mod tests {
 
     use super::*;
     use crate::config::LearnerConfig;
-    use crate::supervised::PredictionMetrics;
+    use crate::prediction::PredictionMetrics;
 
     fn config() -> AlarmConfig {
         AlarmConfig {

@@ -16,13 +16,13 @@ use tracing::info;
 
 use super::cost_meter::format_pflop;
 use super::yardstick::YardstickReport;
+use crate::numbers::{percent, round};
 use crate::progress::{
     AlarmBoard, InferenceRates, PhaseProgress, PhaseStart, ProgressSnapshot, RunStatus, RunTotals, format_test,
     format_time_to_go, log_line,
 };
-use crate::supervised::percent;
 use crate::tensorboard::{IterationPoint, TensorBoardLog};
-use crate::trainer::{HeldOutComparison, MeanLosses, PredictionPair, round};
+use crate::trainer::{HeldOutComparison, MeanLosses, PredictionPair};
 
 /// Time between two progress lines, over which rates are measured.
 const LINE_INTERVAL: Duration = Duration::from_secs(10);

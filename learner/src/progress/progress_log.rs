@@ -5,7 +5,7 @@ use shared::gate::GateRule;
 use tracing::info;
 
 use super::snapshot::{PhaseProgress, ProgressSnapshot, format_time_to_go};
-use crate::supervised::percent;
+use crate::numbers::percent;
 
 /// Writes how far the run is to the log.
 pub(crate) fn log_line(snapshot: &ProgressSnapshot) {

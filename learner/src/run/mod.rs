@@ -27,7 +27,6 @@ use tokio_util::sync::CancellationToken;
 use tracing::{info, warn};
 
 use crate::config::{InferenceConfig, LearnerSettings, SelfPlayConfig};
-use crate::devices::warn_of_processor;
 use crate::gate_check::GateCheck;
 use crate::human_share::RunHumanGames;
 use crate::pipeline::{CostMeter, Ended, Pipeline, PipelineEvents, ProgressReporter, ProgressSources, TICK, WorkTime};
@@ -42,7 +41,7 @@ use backing_up::{note_stop, start_backup};
 use edge::{connection_limits, read_tls};
 pub use error::RunError;
 pub use learning_rates::learning_rate_note;
-use observing::{bind_metrics, make_observer, reader_tokens, show_metrics, watch};
+use observing::{bind_metrics, make_observer, note_processor, reader_tokens, show_metrics, watch};
 use show_page::{bind_page, show_page};
 use take_up::{TakenUp, take_up};
 #[cfg(test)]
@@ -114,7 +113,7 @@ where
             start_inference(&self.settings.inference, &encoding, &taken_up, self.make_backend)?;
         let status = Arc::new(RunStatus::default());
         let observer = make_observer(&self.settings, &taken_up, &inference, &status, &tokens);
-        warn_of_processor(&self.settings, &status);
+        note_processor(&self.settings, &status);
         let tokio = self.tokio.handle();
         let pipeline = make_pipeline(&self.settings, &encoding, &taken_up, &inference, &status, &self.stop, tokio)?;
         let backup = start_backup(&self.settings, &taken_up.best, &status)?;

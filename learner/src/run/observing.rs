@@ -16,9 +16,20 @@ use tracing::info;
 use super::RunError;
 use super::edge::http_port;
 use super::take_up::TakenUp;
-use crate::config::{AlarmConfig, LearnerSettings, MetricsConfig};
+use crate::config::{AlarmConfig, LearnerConfig, LearnerSettings, MetricsConfig};
+use crate::devices::warn_of_processor;
 use crate::progress::{RunIdentity, RunObserver, RunStatus, watch_alarms};
 use crate::services::{METRICS_CONNECTION_COUNT_MAX, metrics_router};
+
+/// The counter of the status that shows how many of the two devices are the processor because `auto` found no GPU.
+const FALLBACK_COUNTER: &str = "processor_fallback_count";
+
+/// Warns in log and status of each device that is the processor because `auto` found no GPU.
+pub(super) fn note_processor(config: &LearnerConfig, status: &RunStatus) {
+    for _ in 0..warn_of_processor(config) {
+        status.count(FALLBACK_COUNTER);
+    }
+}
 
 /// Opens the port of the metrics, if there is to be one: before anything is made on disk.
 pub(super) async fn bind_metrics(config: &MetricsConfig) -> Result<Option<TcpListener>, RunError> {

@@ -7,7 +7,8 @@ use runtime::logging;
 use tracing::info;
 
 use super::supervised_progress::EpochRow;
-use crate::trainer::{LossSum, round};
+use crate::losses::LossSum;
+use crate::numbers::{percent, round};
 
 /// Time between two lines where there is no bar.
 const LINE_INTERVAL: Duration = Duration::from_secs(15);
@@ -121,10 +122,4 @@ impl EpochReporter {
         let seconds = if seconds < 120.0 { seconds as u64 } else { (seconds / 60.0) as u64 * 60 };
         format!("{} to go", humantime::format_duration(Duration::from_secs(seconds)))
     }
-}
-
-/// Returns a share as a percentage with one digit after the point.
-#[must_use]
-pub fn percent(share: f64) -> String {
-    format!("{:.1}%", share * 100.0)
 }

@@ -7,6 +7,7 @@ use net::NetError;
 use samples::epoch_batches::BatchError;
 use samples::part_file::PartFileError;
 
+use crate::prediction::MeasureError;
 use crate::start_network::StartNetworkError;
 
 /// Why a supervised training cannot begin or go on.
@@ -118,6 +119,9 @@ pub enum SupervisedError {
     /// Batches cannot be made.
     #[error(transparent)]
     Batch(#[from] BatchError),
+    /// The network cannot be measured on the held-out games.
+    #[error(transparent)]
+    Measure(#[from] MeasureError),
     /// A file of the folder cannot be written.
     #[error(transparent)]
     File(#[from] PartFileError),

@@ -6,20 +6,11 @@
 
 mod epoch_reporter;
 mod error;
-mod measure;
-mod prediction_metrics;
 mod rate_schedule;
 mod supervised_progress;
-mod supervised_settings;
 mod training;
 mod training_folder;
-mod training_source;
 
-pub use epoch_reporter::percent;
 pub use error::SupervisedError;
-pub use measure::measure;
-pub use prediction_metrics::PredictionMetrics;
-pub use supervised_settings::{LearningRateSchedule, SupervisedSettings};
 pub use training::{SupervisedTraining, TrainingPlan};
 pub use training_folder::TrainingFolder;
-pub use training_source::TrainingSource;

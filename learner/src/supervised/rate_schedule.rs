@@ -3,7 +3,7 @@
 use net::cosine_learning_rate;
 use serde::{Deserialize, Serialize};
 
-use super::supervised_settings::{LearningRateSchedule, SupervisedSettings};
+use crate::config::{LearningRateSchedule, SupervisedSettings};
 
 /// The course of the held-out loss so far.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]

@@ -8,11 +8,11 @@ use serde::{Deserialize, Serialize};
 use shared::record::{CutOffTarget, ValueTargetRule};
 
 use super::error::SupervisedError;
-use super::prediction_metrics::PredictionMetrics;
 use super::rate_schedule::LossTrend;
-use super::training_source::TrainingSource;
 use crate::config::LearnerConfig;
-use crate::trainer::LossSum;
+use crate::losses::LossSum;
+use crate::prediction::PredictionMetrics;
+use crate::training_source::TrainingSource;
 
 /// Keys that may change between two starts: they change the speed, or how soon training gives up, not the steps. The
 /// number of epochs may change too, but is kept, to tell by it that the schedule has another end.

@@ -15,18 +15,17 @@ use store::files::sha256_hex;
 use tokio_util::sync::CancellationToken;
 use tracing::{info, warn};
 
-use super::epoch_reporter::{EpochReporter, TrainingSize, percent};
+use super::epoch_reporter::{EpochReporter, TrainingSize};
 use super::error::SupervisedError;
-use super::measure::measure;
 use super::rate_schedule::learning_rate;
 use super::supervised_progress::{EpochRow, SupervisedProgress, origin};
-use super::supervised_settings::{LearningRateSchedule, SupervisedSettings};
 use super::training_folder::TrainingFolder;
-use super::training_source::TrainingSource;
-use crate::config::LearnerConfig;
+use crate::config::{LearnerConfig, LearningRateSchedule, SupervisedSettings};
 use crate::devices::warn_if_passed_over;
+use crate::numbers::{percent, round};
+use crate::prediction::measure;
 use crate::start_network;
-use crate::trainer::round;
+use crate::training_source::TrainingSource;
 
 /// What a network is to learn from, and where the result goes.
 pub struct TrainingPlan<'a, E> {

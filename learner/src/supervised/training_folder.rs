@@ -6,7 +6,7 @@ use samples::part_file::{PartFile, PartFileError};
 use store::lock::FolderLock;
 
 use super::error::SupervisedError;
-use super::training_source::TrainingSource;
+use crate::training_source::TrainingSource;
 
 /// The files of a supervised training. One process at a time: the system releases the lock when it dies.
 #[derive(Debug)]

@@ -7,7 +7,7 @@ use shared::record::batch::SampleError;
 use store::StoreError;
 use store::files::RunFileError;
 
-use crate::supervised::SupervisedError;
+use crate::prediction::MeasureError;
 
 /// Why training cannot go on.
 #[derive(Debug, thiserror::Error)]
@@ -35,7 +35,7 @@ pub enum TrainerError {
     Sample(#[from] SampleError),
     /// The networks cannot be measured on held-out games.
     #[error("measure on held-out games")]
-    HeldOut(#[from] SupervisedError),
+    HeldOut(#[from] MeasureError),
     /// The loss became infinite or not a number again and again.
     #[error("iteration {iteration}: {error}; {rollback_count} roll-backs did not help: lower {key}")]
     Diverged {

@@ -12,7 +12,7 @@ use store::{Change, MetricRow};
 use tokio_util::sync::CancellationToken;
 
 use super::TrainerError;
-use crate::supervised::{PredictionMetrics, measure};
+use crate::prediction::{PredictionMetrics, measure};
 
 /// Two networks on the same positions.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]

@@ -8,7 +8,6 @@ mod checkpoints;
 mod error;
 mod handle;
 mod held_out;
-mod losses;
 mod reports;
 mod schedule;
 mod thread;
@@ -34,7 +33,6 @@ pub use error::TrainerError;
 pub(crate) use handle::HandTrainer;
 pub use handle::TrainerHandle;
 pub use held_out::{HeldOutComparison, PredictionPair};
-pub use losses::{LossSum, round};
 pub use reports::MeanLosses;
 
 /// Training of one iteration.

@@ -12,11 +12,12 @@ use tracing::{info, warn};
 
 use super::checkpoints::{Checkpoints, write_file};
 use super::held_out::{Compared, HeldOutComparison, HeldOutMeasure};
-use super::losses::{LossSum, round};
 use super::reports::{MeanLosses, TrainerReports};
 use super::schedule::learning_rate;
 use super::{Candidate, TrainerError, TrainerParts, TrainingJob};
 use crate::config::TrainerSettings;
+use crate::losses::LossSum;
+use crate::numbers::round;
 
 /// Roll-backs in a row without a checkpoint between them after which training gives up.
 const ROLLBACK_COUNT_MAX: u32 = 5;

@@ -17,7 +17,8 @@ use store::files::{RunFiles, check_sha256, sha256_hex};
 
 use super::life::Life;
 use super::world::{Event, World};
-use crate::trainer::{Candidate, HandTrainer, LossSum, TrainingJob, put_checkpoint};
+use crate::losses::LossSum;
+use crate::trainer::{Candidate, HandTrainer, TrainingJob, put_checkpoint};
 
 /// What the training thread works with.
 pub(super) struct Training {

@@ -1,7 +1,6 @@
 //! The two sources of samples that a network is trained on without self-play, and what depends on them.
 
-use super::supervised_settings::SupervisedSettings;
-use crate::config::LearnerConfig;
+use crate::config::{LearnerConfig, SupervisedSettings};
 
 /// What is learned from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -51,10 +51,3 @@ impl LossSum {
         values.map(|(name, value)| Change::AddMetric(MetricRow { name: name.to_owned(), value, step })).into()
     }
 }
-
-/// Four digits are plenty for a log line.
-pub fn round(value: impl Into<f64>) -> f64 {
-    let value = value.into();
-    let scale = 10f64.powi(3 - value.abs().max(1e-12).log10().floor() as i32);
-    (value * scale).round() / scale
-}

@@ -7,7 +7,7 @@ use net::{Device, DeviceChoice, TrainingPrecision, TrainingSettings};
 use serde::{Deserialize, Serialize};
 use shared::setting::{SettingError, check_range};
 
-use crate::config::{BATCH_SIZE_MAX, LEARNING_RATE_END, THREADS_MAX};
+use super::{BATCH_SIZE_MAX, LEARNING_RATE_END, THREADS_MAX};
 
 /// How a network learns without self-play.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -83,7 +83,7 @@ impl SupervisedSettings {
         }
     }
 
-    pub(crate) fn check(&self) -> Result<(), SettingError> {
+    pub(super) fn check(&self) -> Result<(), SettingError> {
         check_range("threads", self.threads, ..=THREADS_MAX)?;
         check_range("batch_threads", self.batch_threads, 1..=THREADS_MAX)?;
         check_range("held_out_share", self.held_out_share, (Excluded(0.0), Excluded(1.0)))?;
