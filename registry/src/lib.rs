@@ -4,8 +4,10 @@
 //! whole before it counts, once. Time is passed in: nothing here reads a clock.
 
 mod discount;
+mod error;
 mod game_progress;
 mod gate;
+mod gates;
 mod grants;
 mod held_games;
 mod holders;
@@ -22,13 +24,14 @@ mod seed;
 mod starts;
 mod yardstick;
 
+pub use error::RegistryError;
 pub use game_progress::{FinishedCounters, GameCounters, GameProgress};
 pub use gate::{GatePlan, GateReport};
 pub use grants::{GrantSettings, LeafLoad};
 pub use held_games::{HeldCounts, HeldGames};
 pub use lease::{Lease, Leases, LeasesUnderWay, check_worker_id};
 pub use rebuild::{RebuildReport, rebuild};
-pub use registry::{GameRegistry, RegistryError, RegistryLimits, SelfPlayPlan};
+pub use registry::{GameRegistry, RegistryLimits, SelfPlayPlan};
 pub use report::{PlyStatus, ReportUnderWay};
 pub use seed::hash_moves;
 pub use starts::StartPlan;

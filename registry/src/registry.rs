@@ -10,9 +10,10 @@ use shared::encoding::Encoding;
 use shared::ids::{GameId, NetworkId};
 use shared::record::Sample;
 use shared::search::SearchSettings;
-use store::{Change, GameKind, Reader, Store, StoreError, WorkerRow};
+use store::{Change, GameKind, Reader, Store, WorkerRow};
 use tokio::sync::watch;
 
+use super::error::RegistryError;
 use super::game_progress::GameProgress;
 use super::gate::Gate;
 use super::grants::GrantSettings;
@@ -77,39 +78,6 @@ impl SelfPlayPlan {
     pub(super) fn search_from(&self, start: Option<&str>) -> SearchSettings {
         let temperature_plies = if start.is_some() { 0 } else { self.search.temperature_plies };
         SearchSettings { temperature_plies, ..self.search.clone() }
-    }
-}
-
-/// Why the registry could not do what was asked.
-#[derive(Debug, Clone, thiserror::Error)]
-pub enum RegistryError {
-    /// A report with too many plies.
-    #[error("report of {count} plies: more than {max}")]
-    TooManyPlies {
-        /// Plies in the report.
-        count: usize,
-        /// The limit.
-        max: usize,
-    },
-    /// A worker without a proper name.
-    #[error("worker_id of {0} bytes: not in 1..=128")]
-    WorkerId(usize),
-    /// The gate's numbers are impossible.
-    #[error("gate.{0}")]
-    GateSettings(#[from] shared::setting::SettingError),
-    /// The gate is not known: it was never begun, or it is closed.
-    #[error("there is no gate of candidate {0}")]
-    UnknownGate(NetworkId),
-    /// Nothing was changed, since the store failed. Trying again may help.
-    #[error(transparent)]
-    Store(#[from] StoreError),
-}
-
-impl RegistryError {
-    /// Returns whether the same call may succeed later.
-    #[must_use]
-    pub fn is_retryable(&self) -> bool {
-        matches!(self, Self::Store(error) if error.is_retryable())
     }
 }
 

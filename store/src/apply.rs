@@ -6,10 +6,8 @@ use shared::record::{PlyRecord, PolicyTarget};
 
 use super::columns::Column;
 use super::rows::{FinishedGame, IterationRow, NewGame, NewNetwork, outcome_word};
+use super::statement::{NOW, execute};
 use super::{Change, StoreError, workers};
-
-/// The time of the statement, RFC 3339 in UTC.
-pub(super) const NOW: &str = "strftime('%Y-%m-%dT%H:%M:%fZ', 'now')";
 
 /// Makes one change.
 pub(super) fn apply(connection: &Connection, change: &Change) -> Result<(), StoreError> {
@@ -162,11 +160,6 @@ fn put_iteration(connection: &Connection, row: &IterationRow) -> Result<(), Stor
         ":samples": row.cost.map(|cost| cost.training_sample_count.cast_signed()), ":flop": row.cost.map(|cost| cost.flop),
     };
     execute(connection, &sql, values).map(drop)
-}
-
-/// Runs a statement that is prepared once, and returns the number of rows it changed.
-pub(super) fn execute(connection: &Connection, sql: &str, values: impl rusqlite::Params) -> Result<usize, StoreError> {
-    Ok(connection.prepare_cached(sql)?.execute(values)?)
 }
 
 fn expect_one(changed: usize, reason: impl FnOnce() -> String) -> Result<(), StoreError> {

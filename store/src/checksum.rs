@@ -6,10 +6,10 @@ use shared::ids::GameId;
 use shared::record::{PlyRecord, PolicyTarget};
 use xxhash_rust::xxh3::Xxh3;
 
-use super::apply::execute;
 use super::columns::{Column, number_of_ref};
 use super::read_game::{GameColumns, stored_game};
 use super::rows::outcome_word;
+use super::statement::execute;
 use super::{NewGame, StoreError, StoredGame, StoredResult};
 
 /// How a game ended, as far as its record says.

@@ -1,6 +1,6 @@
 //! Whether the database itself is whole.
 
-use super::{Reader, StoreError, schema};
+use super::{Reader, StoreError, version};
 
 impl Reader {
     /// Returns what SQLite finds damaged, one line each; none if all pages, indices and references are whole.
@@ -26,6 +26,6 @@ impl Reader {
     /// # Errors
     /// [`StoreError::Database`] if the database fails.
     pub fn schema_version(&self) -> Result<u32, StoreError> {
-        schema::user_version(&self.connection)
+        version::user_version(&self.connection)
     }
 }

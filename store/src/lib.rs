@@ -25,6 +25,8 @@ mod schema;
 #[cfg(feature = "simulation")]
 pub mod simulated;
 mod starts;
+mod statement;
+mod version;
 mod workers;
 mod writer;
 mod yardstick;
@@ -35,14 +37,15 @@ pub use browse::{GameFilter, GameKindFilter, GameSummary, IterationSummary, Metr
 pub use checksum::{SealedEnd, record_checksum};
 pub use error::StoreError;
 pub use problem::StoreProblem;
-pub use read::{FinishedSpan, GameStatistics, Reader};
+pub use read::{GameStatistics, Reader};
 pub use rows::{
-    Change, CheckpointRow, FinishedGame, GameKind, GameState, IterationCost, IterationRow, IterationState, MetricRow,
-    NetworkRow, NetworkState, NewGame, NewNetwork, RunRow, StoredGame, StoredResult,
+    Change, CheckpointRow, FinishedGame, FinishedSpan, GameKind, GameState, IterationCost, IterationRow,
+    IterationState, MetricRow, NetworkRow, NetworkState, NewGame, NewNetwork, RunRow, StoredGame, StoredResult,
+    WorkerRow,
 };
 pub use schema::SCHEMA_VERSION;
 pub use starts::EarlierGame;
-pub use workers::{GateLease, SetAside, WorkerRow};
+pub use workers::{GateLease, SetAside};
 pub use writer::Ack;
 pub use yardstick::YardstickScore;
 

@@ -8,9 +8,9 @@ use shared::ids::{GameId, Generation, NetworkId};
 use super::columns::Column;
 use super::read_game::{GameColumns, read_game, span_if_whole, stored_game};
 use super::rows::{
-    CheckpointRow, GameKind, GameState, IterationCost, IterationRow, NetworkRow, NewNetwork, StoredGame,
+    CheckpointRow, FinishedSpan, GameKind, GameState, IterationCost, IterationRow, NetworkRow, NewNetwork, StoredGame,
 };
-use super::{RunRow, StoreError, schema};
+use super::{RunRow, StoreError, schema, version};
 
 const NETWORK_COLUMNS: &str = "network_id, generation, file, sha256, training_step, state, created_at";
 
@@ -25,21 +25,6 @@ pub struct Reader {
     pub(super) connection: Connection,
     pub(super) game_columns: GameColumns,
     pub(super) cost_columns: &'static str,
-}
-
-/// A finished self-play game by its numbers alone.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct FinishedSpan {
-    /// The game.
-    pub game_id: GameId,
-    /// Its place in the order in which games finished.
-    pub finish_number: u64,
-    /// Positions with a policy target.
-    pub sample_count: u32,
-    /// Hash of its start and moves.
-    pub moves_hash: u64,
-    /// Whether it was cut off at the ply limit.
-    pub is_cut_off: bool,
 }
 
 /// What the self-play games of a stretch were like, for the log and its alarms.
@@ -64,7 +49,7 @@ impl Reader {
     pub(super) fn open(database: &Path) -> Result<Self, StoreError> {
         let connection = schema::open_for_reading(database)?;
         let game_columns = GameColumns::of(&connection)?;
-        Ok(Self { game_columns, cost_columns: schema::cost_columns(&connection)?, connection })
+        Ok(Self { game_columns, cost_columns: version::cost_columns(&connection)?, connection })
     }
 
     /// Opens the store of the run in `run_dir` for reading alone; a learner may be at work there.
@@ -364,7 +349,7 @@ pub(super) fn read_iteration(row: &Row<'_>) -> rusqlite::Result<IterationRow> {
     })
 }
 
-/// Reads what [`schema::cost_columns`] names, from this column on.
+/// Reads what [`version::cost_columns`] names, from this column on.
 pub(super) fn read_cost(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<IterationCost>> {
     let count = |column| row.get::<_, Option<i64>>(column).map(|count| count.map(i64::cast_unsigned));
     let (evaluations, samples, flop) = (count(column)?, count(column + 1)?, row.get(column + 2)?);

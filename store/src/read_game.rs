@@ -5,11 +5,10 @@ use shared::ids::GameId;
 use shared::record::{GameRecord, PlyRecord, PolicyTarget, PolicyTargetError};
 
 use super::columns::Column;
-use super::read::FinishedSpan;
-use super::rows::{NewGame, StoredGame, StoredResult, outcome_of};
-use super::{StoreError, schema};
+use super::rows::{FinishedSpan, NewGame, StoredGame, StoredResult, outcome_of};
+use super::{StoreError, version};
 
-/// Columns of a game, in the order in which [`read_game`] takes them; after them come [`schema::added_game_columns`].
+/// Columns of a game, in the order in which [`read_game`] takes them; after them come [`version::added_game_columns`].
 const GAME_COLUMNS: &str = "game_id, kind, iteration, pair_index, candidate_id, white_network_id, black_network_id,
     seed, settings, opening, opening_ply_count, state, result, is_cut_off, finish_number, moves_hash";
 
@@ -25,7 +24,7 @@ pub(super) struct GameColumns {
 impl GameColumns {
     /// Returns the columns that the database has.
     pub(super) fn of(connection: &Connection) -> Result<Self, StoreError> {
-        let added = schema::added_game_columns(connection)?;
+        let added = version::added_game_columns(connection)?;
         Ok(Self { list: format!("{GAME_COLUMNS}, {added}"), has_opponents: added.contains("opponent_id") })
     }
 }

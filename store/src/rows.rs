@@ -5,7 +5,6 @@ use shared::game::{Outcome, Side};
 use shared::ids::{GameId, Generation, NetworkId, NetworkRef};
 use shared::record::{GameRecord, PlyRecord};
 
-use super::WorkerRow;
 use super::columns::UnknownValue;
 
 /// The run: what is played, and by which config.
@@ -332,6 +331,32 @@ pub struct CheckpointRow {
     pub sha256: String,
     /// The iteration it was made in.
     pub iteration: u32,
+}
+
+/// A finished self-play game by its numbers alone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FinishedSpan {
+    /// The game.
+    pub game_id: GameId,
+    /// Its place in the order in which games finished.
+    pub finish_number: u64,
+    /// Positions with a policy target.
+    pub sample_count: u32,
+    /// Hash of its start and moves.
+    pub moves_hash: u64,
+    /// Whether it was cut off at the ply limit.
+    pub is_cut_off: bool,
+}
+
+/// A worker that joined.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WorkerRow {
+    /// Its name.
+    pub worker_id: String,
+    /// What it plays.
+    pub kind: GameKind,
+    /// SHA-256 of its key, hexadecimal.
+    pub key_sha256: String,
 }
 
 /// One change of the store. Several can be made together, see [`super::Store::submit`].

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use rusqlite::{Connection, OptionalExtension, TransactionBehavior, named_params};
 
+use super::version::user_version;
 use super::{RunRow, StoreError, checksum};
 
 /// Version of the tables this program reads and writes.
@@ -108,26 +109,6 @@ pub(super) fn read_run(connection: &Connection) -> Result<Option<RunRow>, StoreE
         })
     });
     Ok(row.optional()?)
-}
-
-/// Returns what stands for the columns `start_position`, `opponent_id` and `checksum` of games in a query.
-pub(super) fn added_game_columns(connection: &Connection) -> Result<&'static str, StoreError> {
-    Ok(match user_version(connection)? {
-        ..2 => "NULL, NULL, NULL",
-        2..5 => "start_position, NULL, NULL",
-        5..7 => "start_position, opponent_id, NULL",
-        _ => "start_position, opponent_id, checksum",
-    })
-}
-
-/// Returns what stands for the columns of the costs of iterations in a query.
-pub(super) fn cost_columns(connection: &Connection) -> Result<&'static str, StoreError> {
-    let is_counted = user_version(connection)? >= 4;
-    Ok(if is_counted { "evaluation_count, training_sample_count, flop" } else { "NULL, NULL, NULL" })
-}
-
-pub(super) fn user_version(connection: &Connection) -> Result<u32, StoreError> {
-    Ok(connection.pragma_query_value(None, "user_version", |row| row.get(0))?)
 }
 
 /// Compares as JSON, so that the order of keys does not matter.

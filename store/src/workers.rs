@@ -5,20 +5,9 @@ use std::collections::HashMap;
 use rusqlite::{Connection, params};
 use shared::ids::{GameId, NetworkId};
 
-use super::apply::{NOW, execute};
 use super::columns::Column;
-use super::{GameKind, Reader, StoreError};
-
-/// A worker that joined.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct WorkerRow {
-    /// Its name.
-    pub worker_id: String,
-    /// What it plays.
-    pub kind: GameKind,
-    /// SHA-256 of its key, hexadecimal.
-    pub key_sha256: String,
-}
+use super::statement::{NOW, execute};
+use super::{Reader, StoreError, WorkerRow};
 
 /// What became of the games of a worker that were taken out, or put back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
