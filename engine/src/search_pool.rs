@@ -1,32 +1,24 @@
 //! Threads that search beside the one that talks. They last from search to search: none is started for a move.
 
-use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
-use shared::game::Game;
-use shared::search::{EvaluationError, Evaluator};
+use shared::search::EvaluationError;
 
-use crate::think::{MakeEvaluator, Work};
+/// A thread's share of a search.
+pub type Share = Box<dyn FnOnce() -> Result<(), EvaluationError> + Send>;
 
 /// The threads, started when they are first needed. They end when the pool is dropped.
-pub struct SearchPool<G: Game> {
-    workers: Vec<Worker<G>>,
+pub struct SearchPool {
+    workers: Vec<Worker>,
 }
 
 /// One thread.
-struct Worker<G: Game> {
-    jobs: SyncSender<Job<G>>,
+struct Worker {
+    shares: SyncSender<Share>,
     results: Receiver<Result<(), EvaluationError>>,
 }
 
-/// A thread's share of a search.
-struct Job<G: Game> {
-    work: Arc<Work<G>>,
-    number: u32,
-    evaluator: Box<dyn Evaluator<G> + Send>,
-}
-
-impl<G: Game> SearchPool<G> {
+impl SearchPool {
     /// Makes a pool without threads.
     pub const fn new() -> Self {
         Self { workers: vec![] }
@@ -34,9 +26,9 @@ impl<G: Game> SearchPool<G> {
 
     /// Lets `count` threads, numbered from 1, do their share. Returns how many there are: fewer if the system starts no
     /// more.
-    pub fn start(&mut self, work: &Arc<Work<G>>, count: u32, make_evaluator: &MakeEvaluator<'_, G>) -> usize {
+    pub fn start(&mut self, count: u32, share_of: impl Fn(u32) -> Share) -> usize {
         for number in 1..=count {
-            let job = Job { work: Arc::clone(work), number, evaluator: make_evaluator(number.into()) };
+            let share = share_of(number);
             let index = number as usize - 1;
             if self.workers.len() <= index {
                 match Worker::start() {
@@ -44,7 +36,7 @@ impl<G: Game> SearchPool<G> {
                     Err(_) => return index,
                 }
             }
-            if self.workers[index].jobs.send(job).is_err() {
+            if self.workers[index].shares.send(share).is_err() {
                 // Its thread has panicked: what waits for it learns so.
                 return number as usize;
             }
@@ -73,21 +65,19 @@ impl<G: Game> SearchPool<G> {
     }
 }
 
-impl<G: Game> Worker<G> {
+impl Worker {
     fn start() -> std::io::Result<Self> {
-        // One job at a time, and one result.
-        let (jobs, waiting) = sync_channel::<Job<G>>(1);
+        // One share at a time, and one result. What a share holds is gone before its result is told.
+        let (shares, waiting) = sync_channel::<Share>(1);
         let (done, results) = sync_channel(1);
         let run = move || {
-            for Job { work, number, mut evaluator } in waiting {
-                let result = work.run(number, &mut *evaluator, &mut |_| true);
-                drop((work, evaluator));
-                if done.send(result).is_err() {
+            for share in waiting {
+                if done.send(share()).is_err() {
                     return;
                 }
             }
         };
         std::thread::Builder::new().name("search".to_owned()).spawn(run)?;
-        Ok(Self { jobs, results })
+        Ok(Self { shares, results })
     }
 }

@@ -54,7 +54,7 @@ impl Limits {
 /// # Errors
 /// Those of the evaluator, and [`EvaluationError::ThreadFailed`]; the search is lost then.
 pub fn think<G: Game>(
-    pool: &mut SearchPool<G>,
+    pool: &mut SearchPool,
     mut search: ParallelSearch<G>,
     make_evaluator: &MakeEvaluator<'_, G>,
     limits: &Limits,
@@ -62,7 +62,10 @@ pub fn think<G: Game>(
 ) -> Result<ParallelSearch<G>, EvaluationError> {
     search.set_simulation_count(limits.simulation_count);
     let work = Arc::new(Work::new(search, *limits));
-    let others = pool.start(&work, limits.thread_count.saturating_sub(1), make_evaluator);
+    let others = pool.start(limits.thread_count.saturating_sub(1), |number| {
+        let (work, mut evaluator) = (Arc::clone(&work), make_evaluator(number.into()));
+        Box::new(move || work.run(number, &mut *evaluator, &mut |_| true))
+    });
     let result = work.run(0, &mut *make_evaluator(0), goes_on);
     let result = result.and(pool.wait_for(others));
     // Every thread lets the search go before it says that it is done.
@@ -71,7 +74,7 @@ pub fn think<G: Game>(
 }
 
 /// What the threads of a search have in common.
-pub struct Work<G: Game> {
+struct Work<G: Game> {
     search: ParallelSearch<G>,
     limits: Limits,
     is_over: AtomicBool,
@@ -104,7 +107,7 @@ impl<G: Game> Work<G> {
     ///
     /// # Errors
     /// Those of the evaluator.
-    pub fn run(
+    fn run(
         &self,
         number: u32,
         evaluator: &mut dyn Evaluator<G>,

@@ -21,7 +21,7 @@ pub struct Thinker<G: MatchGame> {
     /// The tree below the position of the game.
     search: Option<ParallelSearch<G>>,
     random: Pcg64Mcg,
-    pool: SearchPool<G>,
+    pool: SearchPool,
 }
 
 /// What came of a search.

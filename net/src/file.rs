@@ -18,7 +18,7 @@ use crate::error::io_error;
 use crate::file_numbers::{numbers_of, numbers_sha256};
 use crate::header::Header;
 use crate::layout::{Slot, Slots};
-use crate::{Device, NetError, Network, NetworkSpec};
+use crate::{NetError, NetworkSpec};
 
 /// Headers beyond this are not ours: the largest network's takes 60 kB.
 const HEADER_BYTES_MAX: u64 = 16 << 20;
@@ -78,23 +78,6 @@ impl NetworkFile {
     /// [`NetError::OtherGame`] or [`NetError::Mismatch`].
     pub fn expect(&self, wanted: &NetworkSpec) -> Result<(), NetError> {
         self.header.expect(&self.name, wanted)
-    }
-
-    /// Loads the network onto `device`, as what the file says it is.
-    ///
-    /// # Errors
-    /// [`NetError::Corrupt`] if a tensor is missing, damaged or not finite; [`NetError::Torch`] if memory does not
-    /// suffice.
-    pub fn load(&self, device: Device) -> Result<Network, NetError> {
-        self.load_as(&self.spec()?, device)
-    }
-
-    /// Loads the network onto `device`, as one of `spec`.
-    ///
-    /// # Errors
-    /// As [`NetworkFile::load`] and [`NetworkFile::expect`].
-    pub fn load_as(&self, spec: &NetworkSpec, device: Device) -> Result<Network, NetError> {
-        Network::from_contents(&self.contents()?, spec, device)
     }
 
     /// Returns the tensors, whose numbers are those that were written.

@@ -24,6 +24,25 @@ pub struct Network {
     pub(crate) statistics: Tensor,
 }
 
+impl NetworkFile {
+    /// Loads the network onto `device`, as what the file says it is.
+    ///
+    /// # Errors
+    /// [`NetError::Corrupt`] if a tensor is missing, damaged or not finite; [`NetError::Torch`] if memory does not
+    /// suffice.
+    pub fn load(&self, device: Device) -> Result<Network, NetError> {
+        self.load_as(&self.spec()?, device)
+    }
+
+    /// Loads the network onto `device`, as one of `spec`.
+    ///
+    /// # Errors
+    /// As [`NetworkFile::load`] and [`NetworkFile::expect`].
+    pub fn load_as(&self, spec: &NetworkSpec, device: Device) -> Result<Network, NetError> {
+        Network::from_contents(&self.contents()?, spec, device)
+    }
+}
+
 impl Network {
     /// Makes an untrained network. The same seed gives the same weights on every machine.
     ///

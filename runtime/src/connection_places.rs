@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
-use crate::connections::ConnectionLimits;
+use crate::connection_limits::ConnectionLimits;
 use crate::origin::Origin;
 
 /// Who has a place.

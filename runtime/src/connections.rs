@@ -17,30 +17,13 @@ use tokio_stream::Stream;
 use tonic::transport::server::Connected;
 use tracing::{debug, warn};
 
+pub use crate::connection_limits::ConnectionLimits;
 use crate::connection_places::{Place, Places, Request};
 use crate::origin::Origin;
 use crate::summed_log::SummedLog;
 
 /// How long a port rests after it could not accept, such as for want of file descriptors.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(200);
-
-/// Bounds of a server's connections.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ConnectionLimits {
-    /// Connections at once. One more takes the place of one without a call, or waits until one is closed.
-    pub count_max: usize,
-    /// Connections at once from one address, this machine's own aside. One more takes the place of one without a call, or
-    /// is closed.
-    pub count_per_address_max: usize,
-    /// Time until the first call that is let in.
-    pub first_call_within: Duration,
-}
-
-impl Default for ConnectionLimits {
-    fn default() -> Self {
-        Self { count_max: 1000, count_per_address_max: 1000, first_call_within: Duration::from_secs(30) }
-    }
-}
 
 /// Returns the connections that `listener` accepts, each of which sends at once; it never ends and never fails.
 /// [`tonic::transport::Server::tcp_nodelay`] has no say in connections that a server is handed, and without it an answer

@@ -4,6 +4,7 @@
 //! No game, no search and no network lives here. Only [`layers::Sources::new`] reads the environment.
 
 pub mod auth;
+mod connection_limits;
 mod connection_places;
 pub mod connections;
 pub mod exit;
