@@ -1,8 +1,9 @@
 //! `cargo xtask tidy`: what no compiler checks, over every file that git tracks.
 //!
-//! The rules themselves, text in and complaints out, live in `rules` and `links`; how a source is
+//! The rules themselves, text in and complaints out, live in `rules`, `circles` and `links`; how a source is
 //! split into production code and tests lives in `source`.
 
+mod circles;
 mod links;
 mod rules;
 mod source;
@@ -36,6 +37,7 @@ fn complaints(root: &Path) -> Result<(usize, Vec<String>)> {
     let sources = sources(root)?;
     let mut complaints: Vec<String> = sources.iter().flat_map(rules::check_file).collect();
     complaints.extend(rules::check_expect_counts(&sources));
+    complaints.extend(circles::check_circles(&sources));
     complaints.extend(links::check_links(&sources));
     Ok((sources.len(), complaints))
 }
