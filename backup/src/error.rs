@@ -65,7 +65,7 @@ pub enum BackupError {
         /// The backup.
         name: String,
         /// What is wrong with it.
-        problem: String,
+        problem: ManifestProblem,
     },
     /// A manifest is written by a later version of this program.
     #[error("backup {name} has format {found}, this program knows up to {known}: use a newer program")]
@@ -123,6 +123,35 @@ pub enum BackupError {
     /// It was asked to stop.
     #[error("stopped")]
     Stopped,
+}
+
+/// What is wrong with a manifest.
+#[derive(Debug, thiserror::Error)]
+pub enum ManifestProblem {
+    /// It cannot be read or written as JSON.
+    #[error(transparent)]
+    Json(#[from] serde_json::Error),
+    /// It names a file that no run has.
+    #[error("{path:?} is no file of a run")]
+    OtherFile {
+        /// The path, as it is named.
+        path: String,
+    },
+    /// It names a file again.
+    #[error("{path} is named twice")]
+    NamedTwice {
+        /// The path below the run directory.
+        path: String,
+    },
+    /// The chunks of a file are too large, or have another size together.
+    #[error("the chunks of {path} do not make up its size")]
+    OtherSize {
+        /// The path below the run directory.
+        path: String,
+    },
+    /// It names no database.
+    #[error("it has no database")]
+    NoDatabase,
 }
 
 impl BackupError {

@@ -23,7 +23,7 @@ mod url;
 pub use at_start::restore_at_start;
 pub use chunks::ChunkId;
 pub use config::BackupConfig;
-pub use error::BackupError;
+pub use error::{BackupError, ManifestProblem};
 pub use local_copy::LocalCopy;
 pub use manifest::{BackupFile, BackupTime, Chunk, FORMAT_VERSION, Manifest, RunFacts};
 pub use place::{Access, BackupPlace};

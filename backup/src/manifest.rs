@@ -7,8 +7,8 @@ use std::time::{Duration, SystemTime};
 use serde::{Deserialize, Serialize};
 use store::{DATABASE_FILE, SCHEMA_VERSION};
 
-use super::BackupError;
 use super::chunks::{CHUNK_BYTES_MAX, ChunkId};
+use super::{BackupError, ManifestProblem};
 
 /// Version of the manifest's format, and of how chunks are stored.
 pub const FORMAT_VERSION: u32 = 1;
@@ -135,13 +135,13 @@ impl Manifest {
     /// [`BackupError::NewerFormat`], [`BackupError::NewerSchema`], or [`BackupError::DamagedManifest`] if it is no
     /// manifest, names a file that is none of a run, or files whose chunks do not make them up.
     pub fn read(name: &str, bytes: &[u8]) -> Result<Self, BackupError> {
-        let damaged = |problem: String| BackupError::DamagedManifest { name: name.to_owned(), problem };
-        let versioned: Versioned = serde_json::from_slice(bytes).map_err(|error| damaged(error.to_string()))?;
+        let damaged = |problem| BackupError::DamagedManifest { name: name.to_owned(), problem };
+        let versioned: Versioned = serde_json::from_slice(bytes).map_err(|error| damaged(error.into()))?;
         let found = versioned.format_version;
         if found > FORMAT_VERSION {
             return Err(BackupError::NewerFormat { name: name.to_owned(), found, known: FORMAT_VERSION });
         }
-        let manifest: Self = serde_json::from_slice(bytes).map_err(|error| damaged(error.to_string()))?;
+        let manifest: Self = serde_json::from_slice(bytes).map_err(|error| damaged(error.into()))?;
         if manifest.schema_version > SCHEMA_VERSION {
             return Err(BackupError::NewerSchema { found: manifest.schema_version });
         }
@@ -149,22 +149,23 @@ impl Manifest {
         Ok(manifest)
     }
 
-    fn check(&self) -> Result<(), String> {
+    fn check(&self) -> Result<(), ManifestProblem> {
         for (index, file) in self.files.iter().enumerate() {
-            let path = &file.path;
-            if !is_run_file(path) {
-                return Err(format!("{path:?} is no file of a run"));
+            let path = file.path.clone();
+            if !is_run_file(&path) {
+                return Err(ManifestProblem::OtherFile { path });
             }
-            if self.files[..index].iter().any(|other| other.path == *path) {
-                return Err(format!("{path} is named twice"));
+            if self.files[..index].iter().any(|other| other.path == path) {
+                return Err(ManifestProblem::NamedTwice { path });
             }
             let is_bounded = file.chunks.iter().all(|chunk| chunk.size <= CHUNK_BYTES_MAX);
             let size = file.chunks.iter().try_fold(0u64, |sum, chunk| sum.checked_add(chunk.size));
             if !is_bounded || size != Some(file.size) {
-                return Err(format!("the chunks of {path} do not make up its size"));
+                return Err(ManifestProblem::OtherSize { path });
             }
         }
-        if self.files.iter().any(|file| file.path == DATABASE_FILE) { Ok(()) } else { Err("it has no database".into()) }
+        let has_database = self.files.iter().any(|file| file.path == DATABASE_FILE);
+        if has_database { Ok(()) } else { Err(ManifestProblem::NoDatabase) }
     }
 
     /// Returns the bytes of all files.

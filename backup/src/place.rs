@@ -111,7 +111,7 @@ impl BackupPlace {
     pub(super) async fn write_manifest(&self, backup: BackupTime, manifest: &Manifest) -> Result<(), BackupError> {
         let what = || format!("write the manifest to {}", self.url);
         let damaged =
-            |error: serde_json::Error| BackupError::DamagedManifest { name: backup.name(), problem: error.to_string() };
+            |error: serde_json::Error| BackupError::DamagedManifest { name: backup.name(), problem: error.into() };
         let bytes = serde_json::to_vec(manifest).map_err(damaged)?;
         let written = self.store.put(&manifest_path(backup), bytes.into()).await;
         written.map(|_| ()).map_err(BackupError::place(what()))

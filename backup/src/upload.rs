@@ -169,7 +169,7 @@ async fn look(place: &BackupPlace, run_id: &str) -> Result<Known, BackupError> {
         known.last = known.last.max(Some(backup));
         let manifest = match place.manifest(backup).await {
             Err(BackupError::DamagedManifest { name, problem }) => {
-                warn!(backup = name, problem, "damaged backup passed over");
+                warn!(backup = name, %problem, "damaged backup passed over");
                 continue;
             }
             manifest => manifest?,

@@ -15,11 +15,16 @@ const PRESETS: [SettingsPreset; 5] = [
     SettingsPreset { name: "tictactoe", text: include_str!("../../config/tictactoe.toml") },
 ];
 
+/// No preset has this name.
+#[derive(Debug, thiserror::Error)]
+#[error("no preset has this name")]
+struct UnknownPreset;
+
 /// Returns what reads the name of a preset from the command line.
 #[must_use]
 pub fn parser() -> impl TypedValueParser<Value = SettingsPreset> {
     PossibleValuesParser::new(PRESETS.map(|preset| preset.name))
-        .try_map(|name| PRESETS.into_iter().find(|preset| preset.name == name).ok_or("no preset has this name"))
+        .try_map(|name| PRESETS.into_iter().find(|preset| preset.name == name).ok_or(UnknownPreset))
 }
 
 /// Returns the first preset whose networks are like `network`; `None` if there is none.

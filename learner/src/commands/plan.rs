@@ -97,15 +97,26 @@ pub fn plan(args: &PlanArgs) -> anyhow::Result<()> {
     exit::print(&text).context("write to stdout")
 }
 
-fn above_zero(text: &str) -> Result<f64, String> {
-    let number: f64 = text.parse().map_err(|_| "not a number".to_owned())?;
-    if number > 0.0 && number.is_finite() { Ok(number) } else { Err("not above 0".to_owned()) }
+/// Why a number of the command line cannot be used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+enum RateError {
+    #[error("not a number")]
+    NotANumber,
+    #[error("not above 0")]
+    NotAboveZero,
+    #[error("write a number above 0 and kbit, Mbit or Gbit, as in 20Mbit")]
+    NoBitRate,
 }
 
-fn bits_per_second(text: &str) -> Result<f64, String> {
+fn above_zero(text: &str) -> Result<f64, RateError> {
+    let number: f64 = text.parse().map_err(|_| RateError::NotANumber)?;
+    if number > 0.0 && number.is_finite() { Ok(number) } else { Err(RateError::NotAboveZero) }
+}
+
+fn bits_per_second(text: &str) -> Result<f64, RateError> {
     let units = [("kbit", 1e3), ("Mbit", 1e6), ("Gbit", 1e9)];
     let read = units.iter().find_map(|(unit, factor)| Some(above_zero(text.strip_suffix(unit)?.trim()).ok()? * factor));
-    read.ok_or_else(|| "write a number above 0 and kbit, Mbit or Gbit, as in 20Mbit".to_owned())
+    read.ok_or(RateError::NoBitRate)
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use std::ops::Range;
 use rand::Rng;
 use rand::seq::SliceRandom;
 use shared::encoding::{Encoding, Mv, Pos};
-use shared::game::{Game, Side};
+use shared::game::{Game, MoveError, Side, StartError};
 use shared::ids::{GameId, NetworkId, NetworkRef};
 use shared::search::SearchSettings;
 use store::{GameState, Reader, StoreError, StoredGame};
@@ -22,6 +22,17 @@ pub(super) struct SampledPly<E: Encoding> {
     pub(super) search: SearchSettings,
     /// The move that the worker played.
     pub(super) played: Mv<E>,
+}
+
+/// Why the plies of a stored game cannot be read.
+#[derive(Debug, thiserror::Error)]
+enum UnreadableGame {
+    #[error("its settings: {0}")]
+    Settings(serde_json::Error),
+    #[error(transparent)]
+    Start(#[from] StartError),
+    #[error(transparent)]
+    Move(#[from] MoveError),
 }
 
 /// The part of a game that a worker played.
@@ -80,7 +91,7 @@ pub(super) fn read_games<E: Encoding>(
         };
         let plies = searched_plies(encoding, &game, &part.plies);
         // What the learner stored itself replays; a game that does not is not for this check to find.
-        let plies = plies.inspect_err(|reason| debug!(game_id = part.game_id.get(), reason, "gate game not checked"));
+        let plies = plies.inspect_err(|error| debug!(game_id = part.game_id.get(), %error, "gate game not checked"));
         games.extend(plies.ok().filter(|plies| !plies.is_empty()));
     }
     Ok(games)
@@ -91,16 +102,16 @@ fn searched_plies<E: Encoding>(
     encoding: &E,
     game: &StoredGame,
     part: &Range<u32>,
-) -> Result<Vec<SampledPly<E>>, String> {
+) -> Result<Vec<SampledPly<E>>, UnreadableGame> {
     let rules = encoding.game();
-    let search: SearchSettings = serde_json::from_str(&game.game.settings).map_err(|error| error.to_string())?;
+    let search: SearchSettings = serde_json::from_str(&game.game.settings).map_err(UnreadableGame::Settings)?;
     if !is_repeatable(&search) {
         return Ok(Vec::new());
     }
-    let mut position = rules.start_position(game.record.start.as_deref()).map_err(|error| error.to_string())?;
+    let mut position = rules.start_position(game.record.start.as_deref())?;
     let (mut plies, mut moves) = (Vec::new(), Vec::new());
     for (ply, record) in (0..).zip(&game.record.plies) {
-        let played = rules.parse_move(&position, &record.move_text).map_err(|error| error.to_string())?;
+        let played = rules.parse_move(&position, &record.move_text)?;
         let network = match rules.side_to_move(&position) {
             Side::White => game.game.white_network,
             Side::Black => game.game.black_network,

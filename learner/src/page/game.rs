@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use serde::Serialize;
 use shared::catalog::GameSpec;
 use shared::encoding::{Encoding, Mv, Pos};
-use shared::game::{Game, Side};
+use shared::game::{Game, MoveError, Side, StartError};
 use shared::ids::GameId;
 use shared::record::{PlyRecord, PolicyTarget};
 use store::{Reader, StoredGame};
@@ -95,7 +95,7 @@ impl BoardVisitor for ReadGame {
     fn visit<E: Encoding<Game: BoardGame>>(self, encoding: E) -> GameAnswer {
         let StoredGame { game, state, result, record, .. } = self.stored;
         let mut told = Told { encoding: &encoding, frame: Frame::default(), boards: Vec::new(), plies: Vec::new() };
-        let problem = told.tell(record.start.as_deref(), &record.plies).err();
+        let problem = told.tell(record.start.as_deref(), &record.plies).err().map(|problem| problem.to_string());
         GameAnswer {
             game_id: game.game_id.get(),
             kind: kind_word(game.kind, game.is_yardstick()),
@@ -118,6 +118,15 @@ impl BoardVisitor for ReadGame {
     }
 }
 
+/// Where the rules disagree with a stored game.
+#[derive(Debug, thiserror::Error)]
+enum OtherRules {
+    #[error(transparent)]
+    Start(#[from] StartError),
+    #[error("ply {ply}: {error}")]
+    Move { ply: usize, error: MoveError },
+}
+
 /// A game as far as it has been told.
 struct Told<'a, E> {
     encoding: &'a E,
@@ -128,12 +137,13 @@ struct Told<'a, E> {
 
 impl<E: Encoding<Game: BoardGame>> Told<'_, E> {
     /// Plays all plies; the error says where the rules disagree.
-    fn tell(&mut self, start: Option<&str>, plies: &[PlyRecord]) -> Result<(), String> {
+    fn tell(&mut self, start: Option<&str>, plies: &[PlyRecord]) -> Result<(), OtherRules> {
         let game = self.encoding.game();
-        let mut position = game.start_position(start).map_err(|error| error.to_string())?;
+        let mut position = game.start_position(start)?;
         self.boards.push(game.board(&position, &mut self.frame));
         for (ply, record) in plies.iter().enumerate() {
-            let mv = game.parse_move(&position, &record.move_text).map_err(|error| format!("ply {ply}: {error}"))?;
+            let mv = game.parse_move(&position, &record.move_text);
+            let mv = mv.map_err(|error| OtherRules::Move { ply, error })?;
             let line = self.line_of(&position, mv, record);
             self.plies.push(line);
             game.play(&mut position, mv);
