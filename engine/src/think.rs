@@ -5,12 +5,14 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use shared::game::Game;
-use shared::search::{EvaluationError, Evaluator, LeafId, LeafSource, ParallelSearch, Request, SearchThread};
+use shared::search::{
+    EvaluationError, Evaluator, LeafId, LeafSource, ParallelSearch, Request, SearchSettings, SearchThread,
+};
 
 use crate::search_pool::SearchPool;
 
 /// Fewest simulations before a move is chosen: the position itself, and one move.
-const SIMULATIONS_MIN: u32 = 2;
+const SIMULATIONS_MIN: u32 = *SearchSettings::SIMULATION_COUNTS.start();
 /// Descents for one batch, per leaf wanted: many end where the result is known, and the clock must be looked at.
 const DESCENTS_PER_LEAF: u32 = 4;
 /// Longest wait of a thread that can do nothing until another has expanded its leaves.
@@ -43,7 +45,7 @@ impl Limits {
 
     /// Returns whether there is no time for one more batch, which takes `batch_time`.
     fn is_late<G: Game>(&self, search: &ParallelSearch<G>, batch_time: Duration) -> bool {
-        let is_late = self.deadline.is_some_and(|deadline| Instant::now() + batch_time >= deadline);
+        let is_late = self.deadline.is_some_and(|end| end.saturating_duration_since(Instant::now()) <= batch_time);
         is_late && search.simulation_count() >= SIMULATIONS_MIN
     }
 }

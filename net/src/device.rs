@@ -1,6 +1,7 @@
 //! Which machine the tensors live on, and with how many threads they are computed.
 
 use std::fmt;
+use std::num::NonZero;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
@@ -128,11 +129,15 @@ pub fn open_device(choice: DeviceChoice) -> Result<Device, NetError> {
     Ok(Device(tch::Device::Cuda(number)))
 }
 
-/// Sets how many threads one tensor operation may use, at least 1.
+/// Sets how many threads one tensor operation may use, and returns that number: `wanted`, or one for each core if that is
+/// 0 or more than there are cores. More threads than cores would wait for each other.
 ///
 /// Call it on the thread that owns the tensors, before its first operation: OpenMP remembers the number by thread.
-pub fn set_threads(count: usize) {
-    tch::set_num_threads(i32::try_from(count.max(1)).unwrap_or(i32::MAX));
+pub fn set_threads(wanted: usize) -> usize {
+    let cores = std::thread::available_parallelism().map_or(wanted.max(1), NonZero::get);
+    let count = if wanted == 0 { cores } else { wanted.min(cores) };
+    tch::set_num_threads(i32::try_from(count).unwrap_or(i32::MAX));
+    count
 }
 
 /// Returns how many threads one tensor operation of the calling thread may use.
@@ -154,6 +159,14 @@ mod tests {
             let error = text.parse::<DeviceChoice>().unwrap_err().to_string();
             assert!(error.starts_with(&format!("device {text:?}: not one of")), "{error}");
         }
+    }
+
+    #[test]
+    fn there_are_no_more_threads_than_cores() {
+        // A thread of its own: the number is kept by thread.
+        let set = |wanted| std::thread::spawn(move || (set_threads(wanted), threads())).join().unwrap();
+        let cores = std::thread::available_parallelism().unwrap().get();
+        assert_eq!([0, 1, cores, cores + 1, usize::MAX].map(set), [cores, 1, cores, cores, cores].map(|n| (n, n)));
     }
 
     #[test]

@@ -47,17 +47,17 @@ pub struct NetworkSettings {
     /// How it is put together. Files from before there was a choice do not name it: residual.
     #[serde(default)]
     pub architecture: Architecture,
-    /// Residual blocks after the first convolution; each holds two 3 x 3 convolutions. [`Architecture::DamaCnn`]: 3 x 3
-    /// convolutions, at least one.
+    /// Residual blocks after the first convolution, 0..=100; each holds two 3 x 3 convolutions. [`Architecture::DamaCnn`]:
+    /// 3 x 3 convolutions, 1..=100.
     pub blocks: u32,
-    /// Filters of each convolution of the trunk.
+    /// Filters of each convolution of the trunk, 1..=2048.
     pub filters: u32,
     /// Which cells the trunk computes. Files from before there was a choice do not name it: the frame.
     #[serde(default)]
     pub trunk: Trunk,
     /// Kind of policy head.
     pub policy_head: PolicyHead,
-    /// Width of the hidden layer of the value head.
+    /// Width of the hidden layer of the value head, 1..=8192.
     pub value_hidden: u32,
 }
 

@@ -4,11 +4,12 @@
 //! g' = g + weight_decay x w;  v = momentum x v + g';  w = w - learning_rate x v. That is `torch.optim.SGD`, each head
 //! being a parameter group of its own.
 
-use std::ops::Bound::Excluded;
+use std::ops::Bound::{Excluded, Included};
+use std::ops::{Range, RangeInclusive};
 
 use serde::{Deserialize, Serialize};
 use shared::encoding::TrainingBatch;
-use shared::setting::{SettingError, check_range, check_that};
+use shared::setting::{SettingError, check_range};
 use tch::{Kind, Reduction, Tensor};
 
 use crate::grid::Grid;
@@ -21,25 +22,29 @@ use crate::{NetError, Network, Precision};
 /// Logit of what is no legal move: e to this power is 0 in f32, and times a target of 0 it is 0 and not NaN.
 const ILLEGAL_LOGIT: f64 = -1e9;
 
+/// Longest gradient that a user may set; longer ones do not occur.
+const GRADIENT_CLIP_NORM_MAX: f64 = 1e6;
+
 /// How weights are changed, apart from the learning rate.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TrainingSettings {
-    /// Share of the velocity kept from step to step, 0..1.
+    /// Share of the velocity kept from step to step, at least 0 and below 1.
     pub momentum: f64,
-    /// Pull of every weight toward 0, at least 0.
+    /// Pull of every weight toward 0, at least 0 and below 1.
     pub weight_decay: f64,
-    /// Longest gradient that is applied as it is; a longer one is shortened to this. `None`: never shortened.
+    /// Longest gradient that is applied as it is, above 0 and at most 1,000,000; a longer one is shortened to this. `None`:
+    /// never shortened.
     pub gradient_clip_norm: Option<f64>,
-    /// Weight of the squared value error against the policy cross-entropy, at least 0.
+    /// Weight of the squared value error against the policy cross-entropy, 0..=1,000,000.
     pub value_loss_weight: f64,
     /// The numbers in which a step multiplies. Weights, statistics, losses and velocity are 32 bits always.
     pub precision: Precision,
     /// Share of the average of the weights that a step keeps, above 0 and below 1; `None`: there is no average.
     pub weight_average_decay: Option<f64>,
-    /// Times the learning rate that the weights of the policy head alone are changed with, at least 0.
+    /// Times the learning rate that the weights of the policy head alone are changed with, 0..=1,000,000.
     pub policy_rate_scale: f64,
-    /// Times the learning rate that the weights of the value head alone are changed with, at least 0.
+    /// Times the learning rate that the weights of the value head alone are changed with, 0..=1,000,000.
     pub value_rate_scale: f64,
 }
 
@@ -59,21 +64,34 @@ impl Default for TrainingSettings {
 }
 
 impl TrainingSettings {
+    /// Possible values of `momentum`.
+    pub const MOMENTA: Range<f64> = 0.0..1.0;
+    /// Possible values of `weight_decay`.
+    pub const WEIGHT_DECAYS: Range<f64> = 0.0..1.0;
+    /// Lengths of a gradient that a user may set; 0 stands for `None`.
+    pub const GRADIENT_CLIP_NORMS: RangeInclusive<f64> = 0.0..=GRADIENT_CLIP_NORM_MAX;
+    /// Shares of the average that a user may set; 0 stands for `None`.
+    pub const WEIGHT_AVERAGE_DECAYS: Range<f64> = 0.0..1.0;
+    /// Possible values of `value_loss_weight`, `policy_rate_scale` and `value_rate_scale`.
+    pub const FACTORS: RangeInclusive<f64> = 0.0..=1e6;
+
     /// Checks the ranges.
     ///
     /// # Errors
     /// [`SettingError`] with the first key that is out of range.
     pub fn check(&self) -> Result<(), SettingError> {
-        check_range("momentum", self.momentum, 0.0..1.0)?;
-        check_range("weight_decay", self.weight_decay, 0.0..1.0)?;
-        check_range("value_loss_weight", self.value_loss_weight, 0.0..=1e6)?;
-        check_range("policy_rate_scale", self.policy_rate_scale, 0.0..=1e6)?;
-        check_range("value_rate_scale", self.value_rate_scale, 0.0..=1e6)?;
+        check_range("momentum", self.momentum, Self::MOMENTA)?;
+        check_range("weight_decay", self.weight_decay, Self::WEIGHT_DECAYS)?;
+        check_range("value_loss_weight", self.value_loss_weight, Self::FACTORS)?;
+        check_range("policy_rate_scale", self.policy_rate_scale, Self::FACTORS)?;
+        check_range("value_rate_scale", self.value_rate_scale, Self::FACTORS)?;
         if let Some(decay) = self.weight_average_decay {
             check_range("weight_average_decay", decay, (Excluded(0.0), Excluded(1.0)))?;
         }
-        let norm = self.gradient_clip_norm.unwrap_or(1.0);
-        check_that("gradient_clip_norm", norm > 0.0 && norm.is_finite(), || format!("{norm} is not above 0"))
+        if let Some(norm) = self.gradient_clip_norm {
+            check_range("gradient_clip_norm", norm, (Excluded(0.0), Included(GRADIENT_CLIP_NORM_MAX)))?;
+        }
+        Ok(())
     }
 }
 

@@ -8,6 +8,7 @@ mod connection_limits;
 mod connection_places;
 pub mod connections;
 pub mod exit;
+pub mod flags;
 pub mod layers;
 pub mod limits;
 pub mod lines;

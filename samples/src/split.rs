@@ -3,6 +3,8 @@
 //! Positions of one game are much alike, so all of a game is on one side. The side follows from the game's key and a
 //! seed alone, whatever other games there are; equal games have equal keys, so they are on the same side.
 
+use std::ops::Bound;
+
 use sha2::{Digest, Sha256};
 use shared::record::ValueTargetRule;
 use shared::seed::mix_seed;
@@ -19,6 +21,9 @@ pub struct Split {
 }
 
 impl Split {
+    /// Shares that a user may hold out: some games to learn from, some to measure with.
+    pub const HELD_OUT_SHARES: (Bound<f64>, Bound<f64>) = (Bound::Excluded(0.0), Bound::Excluded(1.0));
+
     /// Returns whether the game with this key is held out.
     #[must_use]
     pub fn is_held_out(self, key: u64) -> bool {

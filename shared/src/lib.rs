@@ -3,6 +3,7 @@
 //! Nothing here knows of tokio, tonic, tch, clocks, the environment, files or threads.
 //! What a position is shown as lives in `encoding`, what a peer sends in `wire`.
 
+pub mod bounds;
 pub mod catalog;
 pub mod conformance;
 pub mod encoding;

@@ -65,7 +65,7 @@ impl EvaluationStream {
         connection: &LearnerConnection,
         settings: &WorkerSettings,
     ) -> Result<std::convert::Infallible, LearnerSessionError> {
-        let credits = (connection.join.batches_in_flight_max as usize).clamp(1, 1024);
+        let credits = connection.terms.batches_in_flight_max;
         let (outgoing, stream) = mpsc::channel(credits);
         let mut again: VecDeque<u64> = self.outstanding.keys().copied().collect();
         self.outstanding.values_mut().for_each(|batch| batch.sent_at = None);

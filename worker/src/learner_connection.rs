@@ -4,20 +4,20 @@ use std::time::{Duration, Instant};
 
 use proto::inference_client::InferenceClient;
 use proto::workers_client::WorkersClient;
-use proto::{JoinReply, JoinRequest, WorkerKind};
+use proto::{JoinRequest, WorkerKind};
 use runtime::auth::ClientAuth;
 use runtime::exit::one_line;
 use runtime::limits::MESSAGE_BYTES_MAX;
 use runtime::worker_key::WorkerKey;
-use shared::ids::NetworkId;
 use shared::setting::SettingError;
-use shared::wire::{LEARNER_STOPPING, WireError, network_id_from_wire};
+use shared::wire::{LEARNER_STOPPING, WireError};
 use tonic::service::interceptor::InterceptedService;
 use tonic::transport::Channel;
 use tonic::{Code, Status};
 use tracing::{info, warn};
 
 use crate::backoff::Backoff;
+use crate::learner_terms::LearnerTerms;
 use crate::log_throttle::LogThrottle;
 use crate::worker_settings::WorkerSettings;
 
@@ -38,9 +38,9 @@ pub enum WorkerError {
         /// The reason that the learner gave.
         reason: String,
     },
-    /// The learner's game cannot be read from its message.
-    #[error("the learner's game")]
-    Game(#[from] WireError),
+    /// The learner's answer to the join names no known game, or numbers that are out of range.
+    #[error("the learner's answer to the join")]
+    Terms(#[source] WireError),
     /// The learner's game is not valid.
     #[error("the learner's game")]
     Setting(#[from] SettingError),
@@ -101,9 +101,7 @@ pub(crate) struct LearnerConnection {
     pub(crate) workers: WorkersClient<AuthChannel>,
     pub(crate) inference: InferenceClient<AuthChannel>,
     pub(crate) worker_id: String,
-    pub(crate) join: JoinReply,
-    /// The best network at that time.
-    pub(crate) best_network_id: NetworkId,
+    pub(crate) terms: LearnerTerms,
 }
 
 /// The name and kind under which this process joins, and the key that nobody else can show.
@@ -127,7 +125,7 @@ impl WorkerIdentity {
 /// Joins the learner; tries again until it answers. Warns only after [`WAIT_WITHOUT_WARNING`].
 ///
 /// # Errors
-/// [`WorkerError::Refused`] if the learner refuses this worker.
+/// [`WorkerError::Refused`] if the learner refuses this worker, [`WorkerError::Terms`] if its answer cannot be used.
 pub(crate) async fn join(
     settings: &WorkerSettings,
     identity: &WorkerIdentity,
@@ -143,6 +141,7 @@ pub(crate) async fn join(
             Err(LearnerSessionError::Call { status, .. }) if is_refusal(status.code()) => {
                 return Err(WorkerError::Refused { learner: settings.learner.to_string(), reason: describe(&status) });
             }
+            Err(LearnerSessionError::UnusableJoin(error)) => return Err(WorkerError::Terms(error)),
             Err(error) => {
                 let (learner, cause) = (&settings.learner, one_line(&error));
                 match failure_log.due_line(Instant::now()) {
@@ -228,9 +227,8 @@ pub(crate) async fn join_once(
         thread_count: settings.threads as u32,
     };
     let join = with_deadline("join", settings, workers.join(request)).await?;
-    let best_network_id =
-        network_id_from_wire("best_network_id", join.best_network_id).map_err(LearnerSessionError::UnusableJoin)?;
-    Ok(LearnerConnection { workers, inference, worker_id: identity.worker_id.clone(), join, best_network_id })
+    let terms = LearnerTerms::from_proto(&join).map_err(LearnerSessionError::UnusableJoin)?;
+    Ok(LearnerConnection { workers, inference, worker_id: identity.worker_id.clone(), terms })
 }
 
 /// Returns whether joining again would be refused again.

@@ -18,6 +18,7 @@ mod game_thread;
 mod held_leases;
 mod leaf_batcher;
 mod learner_connection;
+mod learner_terms;
 mod leased_game;
 mod leases;
 mod log_throttle;
@@ -30,5 +31,6 @@ mod worker_settings;
 
 pub use counters::Summary;
 pub use learner_connection::WorkerError;
+pub use learner_terms::LearnerTerms;
 pub use run::run;
 pub use worker_settings::{WorkerConfig, WorkerSettings};

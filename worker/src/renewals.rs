@@ -19,7 +19,7 @@ pub(crate) async fn serve(
     connection: &LearnerConnection,
     settings: &WorkerSettings,
 ) -> LearnerSessionError {
-    let pause = Duration::from_millis(u64::from(connection.join.lease_ms / 3).max(10));
+    let pause = Duration::from_millis(u64::from(connection.terms.lease_ms / 3).max(10));
     loop {
         tokio::time::sleep(pause).await;
         if let Err(error) = renew(state, connection, settings).await {

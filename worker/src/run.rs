@@ -4,11 +4,10 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Instant;
 
-use proto::{GameSpec, WorkerKind};
+use proto::WorkerKind;
 use runtime::exit::one_line;
-use shared::catalog::GameVisitor;
+use shared::catalog::{GameSpec, GameVisitor};
 use shared::encoding::Encoding;
-use shared::wire::{BATCH_LEAF_COUNT_MAX, game_spec_from_proto};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 use tracing::{info, warn};
@@ -56,7 +55,7 @@ pub async fn run(
 struct Worker {
     settings: WorkerSettings,
     identity: WorkerIdentity,
-    game: Option<GameSpec>,
+    game: GameSpec,
     state: Arc<WorkerState>,
     threads: Vec<JoinHandle<()>>,
     ended_threads: mpsc::Receiver<usize>,
@@ -79,8 +78,7 @@ impl Worker {
         state: Arc<WorkerState>,
         connection: &LearnerConnection,
     ) -> Result<Self, WorkerError> {
-        let spec =
-            game_spec_from_proto(connection.join.game.as_ref().ok_or(shared::wire::WireError::Missing("game"))?)?;
+        let spec = connection.terms.game.clone();
         let (senders, receivers) = task_channels(settings.threads, settings.games_per_thread);
         let (inboxes, inbox_receivers): (Vec<_>, Vec<_>) =
             (0..settings.threads).map(|_| inbox(settings.games_per_thread)).unzip();
@@ -97,7 +95,7 @@ impl Worker {
         Ok(Self {
             settings,
             identity,
-            game: connection.join.game.clone(),
+            game: spec,
             state,
             threads,
             ended_threads,
@@ -142,7 +140,7 @@ impl Worker {
             }
             tokio::time::sleep(backoff.pause()).await;
             connection = match join(&self.settings, &self.identity, backoff).await {
-                Ok(connection) if connection.join.game == self.game => connection,
+                Ok(connection) if connection.terms.game == self.game => connection,
                 Ok(_) => return WorkerError::GameChanged,
                 Err(error) => return error,
             };
@@ -235,14 +233,14 @@ impl GameVisitor for Starter<'_> {
     type Output = std::io::Result<Vec<JoinHandle<()>>>;
 
     fn visit<E: Encoding>(self, encoding: E) -> Self::Output {
-        let join = &self.connection.join;
+        let terms = &self.connection.terms;
         let games_per_thread = self.settings.games_per_thread;
         let start = |(thread, inbox)| {
             let batcher_settings = LeafBatcherSettings {
                 thread,
                 cache_bytes: self.settings.cache_bytes_per_thread,
-                batch_leaves_max: (join.batch_leaves_max as usize).clamp(1, BATCH_LEAF_COUNT_MAX),
-                best_network_id: self.connection.best_network_id,
+                batch_leaves_max: terms.batch_leaves_max,
+                best_network_id: terms.best_network_id,
             };
             let batcher =
                 LeafBatcher::new(encoding.clone(), batcher_settings, self.state.clone(), self.senders.clone());

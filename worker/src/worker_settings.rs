@@ -11,6 +11,7 @@ use runtime::logging::LogSettings;
 use runtime::tls::TlsSetting;
 use runtime::tls::client::{ClientTlsFiles, Target};
 use serde::{Deserialize, Serialize};
+use shared::bounds::{GAMES_PER_THREAD, THREADS};
 use shared::setting::{SettingError, check_range, check_that};
 
 /// Settings as written in the file of an actor or evaluator.
@@ -31,7 +32,7 @@ pub struct WorkerConfig {
     pub threads: usize,
     /// Games that each thread plays at once, 1..=4096: their leaves share batches.
     pub games_per_thread: usize,
-    /// Size of the evaluation cache in bytes, all threads together; 0: no cache.
+    /// Size of the evaluation cache in bytes, all threads together, 0 to 1 TiB; 0: no cache.
     pub cache_bytes: usize,
     /// Longest wait for the answer to one call, and for one connection, 100 ms to 1 h.
     #[serde(with = "humantime_serde")]
@@ -42,7 +43,7 @@ pub struct WorkerConfig {
     /// Longest pause between two attempts to reach the learner, 1 ms to 10 min.
     #[serde(with = "humantime_serde")]
     pub reconnect_wait_max: Duration,
-    /// Longest time that a stopping worker spends on plies that are not acknowledged yet.
+    /// Longest time that a stopping worker spends on plies that are not acknowledged yet, 0 s to 1 h.
     #[serde(with = "humantime_serde")]
     pub drain_timeout: Duration,
     /// Pause between two progress lines, 100 ms to 1 h.
@@ -88,8 +89,16 @@ pub struct WorkerSettings {
     pub(crate) progress_interval: Duration,
 }
 
-/// Least and greatest time limits and pauses.
-const TIMEOUTS: RangeInclusive<Duration> = Duration::from_millis(100)..=Duration::from_secs(3600);
+impl WorkerConfig {
+    /// Possible values of `request_timeout`, `evaluation_timeout` and `progress_interval`.
+    pub const TIMEOUTS: RangeInclusive<Duration> = Duration::from_millis(100)..=Duration::from_secs(3600);
+    /// Possible values of `reconnect_wait_max`.
+    pub const RECONNECT_WAITS: RangeInclusive<Duration> = Duration::from_millis(1)..=Duration::from_secs(600);
+    /// Possible values of `drain_timeout`.
+    pub const DRAIN_TIMEOUTS: RangeInclusive<Duration> = Duration::ZERO..=Duration::from_secs(3600);
+    /// Possible values of `cache_bytes`.
+    pub const CACHE_SIZES: RangeInclusive<usize> = 0..=1 << 40;
+}
 
 impl WorkerConfig {
     /// Checks the settings. The token is read by the caller, from file or environment.
@@ -98,13 +107,14 @@ impl WorkerConfig {
     /// [`SettingError`] with the first key that cannot be used.
     pub fn check(&self, token: Option<Token>) -> Result<WorkerSettings, SettingError> {
         let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-        check_range("threads", self.threads, 0..=1024)?;
-        check_range("games_per_thread", self.games_per_thread, 1..=4096)?;
-        check_duration("request_timeout", self.request_timeout, TIMEOUTS)?;
-        check_duration("evaluation_timeout", self.evaluation_timeout, TIMEOUTS)?;
-        let waits = Duration::from_millis(1)..=Duration::from_secs(600);
-        check_duration("reconnect_wait_max", self.reconnect_wait_max, waits)?;
-        check_duration("progress_interval", self.progress_interval, TIMEOUTS)?;
+        check_range("threads", self.threads, THREADS)?;
+        check_range("games_per_thread", self.games_per_thread, GAMES_PER_THREAD)?;
+        check_range("cache_bytes", self.cache_bytes, Self::CACHE_SIZES)?;
+        check_duration("request_timeout", self.request_timeout, Self::TIMEOUTS)?;
+        check_duration("evaluation_timeout", self.evaluation_timeout, Self::TIMEOUTS)?;
+        check_duration("reconnect_wait_max", self.reconnect_wait_max, Self::RECONNECT_WAITS)?;
+        check_duration("drain_timeout", self.drain_timeout, Self::DRAIN_TIMEOUTS)?;
+        check_duration("progress_interval", self.progress_interval, Self::TIMEOUTS)?;
         let learner = self.target()?;
         let threads = if self.threads == 0 { cores } else { self.threads };
         Ok(WorkerSettings {
@@ -159,6 +169,10 @@ mod tests {
         assert_eq!(
             message(WorkerConfig { games_per_thread: 0, ..WorkerConfig::default() }),
             "games_per_thread: 0 is not in 1..=4096"
+        );
+        assert_eq!(
+            message(WorkerConfig { drain_timeout: Duration::MAX, ..WorkerConfig::default() }),
+            "drain_timeout: 18446744073709551615.999999999s is not in 0ns..=3600s"
         );
         let found = message(WorkerConfig { learner: "learner".into(), ..WorkerConfig::default() });
         assert!(found.starts_with("learner: \"learner\" is not an address"), "{found}");

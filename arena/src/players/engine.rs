@@ -1,6 +1,7 @@
 //! Another program that plays, whatever its protocol: started when it is first needed, and again after it has ended or
 //! was given up.
 
+use std::ops::RangeInclusive;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
@@ -15,10 +16,17 @@ const ANSWER_LINES_MAX: usize = 10_000;
 /// How long engines may take.
 #[derive(Debug, Clone, Copy)]
 pub struct EngineBounds {
-    /// Longest wait for an answer that has no time limit of its own.
+    /// Longest wait for an answer that has no time limit of its own, 1 ms to 1 day.
     pub answer_wait_max: Duration,
-    /// How much later than its time a move may come.
+    /// How much later than its time a move may come, 0 s to 1 h.
     pub time_margin: Duration,
+}
+
+impl EngineBounds {
+    /// Possible values of `answer_wait_max`.
+    pub const ANSWER_WAITS: RangeInclusive<Duration> = Duration::from_millis(1)..=Duration::from_secs(24 * 60 * 60);
+    /// Possible values of `time_margin`.
+    pub const TIME_MARGINS: RangeInclusive<Duration> = Duration::ZERO..=Duration::from_secs(60 * 60);
 }
 
 /// A program that the shell runs, if it runs.
@@ -97,7 +105,9 @@ impl Engine {
     ) -> Result<Vec<String>, PlayerFailure> {
         let forfeit = |reason: String| Err(PlayerFailure::Forfeit(format!("{question}: {reason}")));
         let Some(process) = &mut self.process else { return forfeit("the engine does not run".to_owned()) };
-        let deadline = Instant::now() + wait_max;
+        let Some(deadline) = Instant::now().checked_add(wait_max) else {
+            return forfeit(format!("{} s cannot be waited", wait_max.as_secs()));
+        };
         let mut lines: Vec<String> = vec![];
         loop {
             match process.next_line(deadline) {

@@ -188,8 +188,7 @@ fn open_for_inference<G: NetworkGame>(
     settings: NetworkSettings,
 ) -> Result<(InferenceNetwork, G::View), NetworkPlayerError> {
     let device = net::open_device(settings.device)?;
-    let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-    net::set_threads(if settings.thread_count == 0 { cores } else { settings.thread_count });
+    net::set_threads(settings.thread_count);
     let (network, view) = load::<G>(source, device)?;
     let batch_sizes: &[usize] = if device.is_cuda() { &GPU_BATCH_SIZES } else { &[] };
     let network = InferenceNetwork::new(&network, device, Precision::for_device(device), batch_sizes)?;

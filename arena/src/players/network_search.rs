@@ -3,19 +3,17 @@
 use std::fmt;
 use std::ops::RangeInclusive;
 
-use shared::search::SearchSettings;
+use shared::search::{SIMULATION_COUNT_MAX, SearchSettings};
 
 use super::spec::PlayerDefaults;
 
-/// Most simulations a move.
-pub(super) const SIMULATIONS_MAX: u32 = 10_000_000;
 /// Largest exploration constant.
 const EXPLORATION_MAX: f32 = *SearchSettings::EXPLORATIONS.end();
 
 /// The search of a network.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct NetworkSearch {
-    /// Simulations a move, at least 2.
+    /// Simulations a move, 2..=100,000,000.
     pub simulation_count: u32,
     /// Exploration constant of PUCT, 0 to 1000.
     pub exploration: f32,
@@ -29,7 +27,7 @@ pub struct NetworkSearch {
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum NetworkSearchError {
     /// Not a possible number of simulations.
-    #[error("{count:?} is not a number of simulations from {least} to {SIMULATIONS_MAX}")]
+    #[error("{count:?} is not a number of simulations from {least} to {SIMULATION_COUNT_MAX}")]
     Simulations {
         /// What was read.
         count: String,
@@ -78,7 +76,8 @@ impl NetworkSearch {
     /// [`NetworkSearchError`] saying which part is wrong.
     pub(super) fn parse(text: &str, defaults: &PlayerDefaults) -> Result<Self, NetworkSearchError> {
         let mut parts = text.split(',');
-        let simulation_count = read_simulations(parts.next().unwrap_or_default(), 2)?;
+        let simulation_count =
+            read_simulations(parts.next().unwrap_or_default(), *SearchSettings::SIMULATION_COUNTS.start())?;
         let mut search = Self { simulation_count, ..Self::usual(defaults) };
         for part in parts {
             match part.split_once('=') {
@@ -131,12 +130,12 @@ impl fmt::Display for NetworkSearch {
     }
 }
 
-/// Reads a number of simulations, `least` to 10,000,000.
+/// Reads a number of simulations, `least` to 100,000,000.
 ///
 /// # Errors
 /// [`NetworkSearchError::Simulations`] if the text is not a number in that range.
 pub(super) fn read_simulations(text: &str, least: u32) -> Result<u32, NetworkSearchError> {
-    let number = text.parse().ok().filter(|number| (least..=SIMULATIONS_MAX).contains(number));
+    let number = text.parse().ok().filter(|number| (least..=SIMULATION_COUNT_MAX).contains(number));
     number.ok_or_else(|| NetworkSearchError::Simulations { count: text.into(), least })
 }
 
@@ -177,7 +176,7 @@ mod tests {
     #[test]
     fn what_is_wrong_is_named() {
         let error = |text| named(text).unwrap_err();
-        assert_eq!(error("1"), "\"1\" is not a number of simulations from 2 to 10000000");
+        assert_eq!(error("1"), "\"1\" is not a number of simulations from 2 to 100000000");
         assert_eq!(error("100,x"), "\"x\" is not an exploration constant from 0 to 1000");
         assert_eq!(
             error("100,fpu=1"),

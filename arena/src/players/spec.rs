@@ -1,12 +1,13 @@
 //! Which player is meant: read from text, and called the same in every match.
 
 use std::fmt;
+use std::ops::RangeInclusive;
 use std::path::Path;
 use std::time::Duration;
 
 use networks::{NetworkSource, READY};
 use sha2::{Digest, Sha256};
-use shared::search::SearchPreset;
+use shared::search::{SearchPreset, SearchSettings};
 
 use super::network_search::{NetworkSearch, NetworkSearchError, read_simulations};
 use crate::levels::{LevelError, StrengthLevel};
@@ -22,14 +23,14 @@ pub enum PlayerSpec {
     Random,
     /// The search of self-play without a network: equal priors, value 0.
     Uniform {
-        /// Simulations a move, at least 2.
+        /// Simulations a move, 2..=100,000,000.
         simulation_count: u32,
     },
     /// A search that needs no network: UCB1 with random rollouts, or with the heuristic of the game.
     Preset {
         /// Which one.
         preset: SearchPreset,
-        /// Simulations a move, at least 1.
+        /// Simulations a move, 1..=100,000,000.
         simulation_count: u32,
     },
     /// A network, searched without noise and for the most visited move.
@@ -77,8 +78,13 @@ pub enum EngineLimit {
     Depth(u32),
     /// This many nodes, at least 1. The hub protocol alone has it.
     Nodes(u32),
-    /// This long.
+    /// This long, 1 ms to 1 day.
     Time(Duration),
+}
+
+impl EngineLimit {
+    /// Possible values of [`Self::Time`].
+    pub const TIMES: RangeInclusive<Duration> = Duration::from_millis(1)..=Duration::from_secs(24 * 60 * 60);
 }
 
 /// What counts for a player whose text does not say it.
@@ -153,7 +159,9 @@ impl PlayerSpec {
             return Ok(Self::Random);
         }
         if let Some(count) = text.strip_prefix("uniform:") {
-            return Ok(Self::Uniform { simulation_count: simulations(text, count, 2)? });
+            return Ok(Self::Uniform {
+                simulation_count: simulations(text, count, *SearchSettings::SIMULATION_COUNTS.start())?,
+            });
         }
         for (name, preset) in PRESETS {
             if let Some(count) = text.strip_prefix(name).and_then(|rest| rest.strip_prefix(':')) {
@@ -292,7 +300,9 @@ impl EngineLimit {
         match text.split_once('=')? {
             ("depth", depth) => number(depth).map(Self::Depth),
             ("nodes", nodes) if protocol == Protocol::Hub => number(nodes).map(Self::Nodes),
-            ("time", time) => humantime::parse_duration(time).ok().filter(|time| !time.is_zero()).map(Self::Time),
+            ("time", time) => {
+                humantime::parse_duration(time).ok().filter(|time| Self::TIMES.contains(time)).map(Self::Time)
+            }
             _ => None,
         }
     }
@@ -368,9 +378,12 @@ mod tests {
     fn a_text_that_is_not_a_player_is_explained() {
         let error = |text| parse(text).unwrap_err().to_string();
         assert!(error("nobody").starts_with("player \"nobody\": write random, uniform:N"), "{}", error("nobody"));
-        assert_eq!(error("uniform:1"), "player \"uniform:1\": \"1\" is not a number of simulations from 2 to 10000000");
+        assert_eq!(
+            error("uniform:1"),
+            "player \"uniform:1\": \"1\" is not a number of simulations from 2 to 100000000"
+        );
         assert_eq!(error("level:11"), "player \"level:11\": \"11\" is not a level from 1 to 10");
-        assert_eq!(error("mcts:"), "player \"mcts:\": \"\" is not a number of simulations from 1 to 10000000");
+        assert_eq!(error("mcts:"), "player \"mcts:\": \"\" is not a number of simulations from 1 to 100000000");
         assert_eq!(error("uhp@depth=2: "), "player \"uhp@depth=2: \": there is no command");
         assert_eq!(error("uhp@depth=0:a"), "player \"uhp@depth=0:a\": \"depth=0\" is not depth=N or time=1s");
         assert_eq!(error("uhp@nodes=9:a"), "player \"uhp@nodes=9:a\": \"nodes=9\" is not depth=N or time=1s");

@@ -8,9 +8,11 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context;
 use arena::matches::MatchGame;
-use runtime::exit::UsageError;
-use shared::search::{MoveReport, ParallelSearch, Proof, SIMULATION_COUNT_MAX};
+use runtime::flags::{number_in, seconds_in};
+use shared::search::{MoveReport, ParallelSearch, Proof, SearchSettings};
 
+use crate::move_time::MOVE_TIMES;
+use crate::options::EngineOptions;
 use crate::player::PlayerOptions;
 use crate::start::StartOptions;
 use crate::thinker::Thinker;
@@ -23,19 +25,19 @@ pub struct Options {
     #[command(flatten)]
     player: PlayerOptions,
     /// Simulations. The default is 800, or as many as there is time for.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=i64::from(SIMULATION_COUNT_MAX)))]
+    #[arg(long, value_name = "N", value_parser = number_in(SearchSettings::SIMULATION_COUNTS))]
     simulations: Option<u32>,
-    /// Time, in seconds.
-    #[arg(long, value_name = "SECONDS")]
-    time: Option<f64>,
+    /// Time, in seconds, up to 86,400.
+    #[arg(long, value_name = "SECONDS", value_parser = seconds_in(MOVE_TIMES))]
+    time: Option<Duration>,
     /// Leaves that a network evaluates at once.
-    #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=256))]
+    #[arg(long, value_name = "N", default_value_t = 8, value_parser = number_in(EngineOptions::BATCH_SIZES))]
     batch_size: u32,
     /// Processor threads that compute the network.
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=256))]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = number_in(EngineOptions::THREADS))]
     threads: u32,
     /// Threads that search the tree; those of a network take turns with it.
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=256))]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = number_in(EngineOptions::THREADS))]
     search_threads: u32,
     /// How many moves are shown, the best first.
     #[arg(long, value_name = "N", default_value_t = 10)]
@@ -48,7 +50,7 @@ pub struct Options {
 /// Searches `position` of `game`, which is called `heading`, and prints the moves.
 ///
 /// # Errors
-/// [`UsageError`] for a time that is not possible; a network that cannot be played; if the output is closed.
+/// A network that cannot be played; an output that is closed.
 fn analyse<G: MatchGame>(
     game: &G,
     position: &G::Position,
@@ -56,10 +58,6 @@ fn analyse<G: MatchGame>(
     options: &Options,
     out: &mut dyn Write,
 ) -> anyhow::Result<()> {
-    let time = options
-        .time
-        .map(|time| Duration::try_from_secs_f64(time).map_err(|error| UsageError(format!("--time: {error}"))));
-    let time = time.transpose()?;
     let (player, preset) = (options.player.player::<G>()?, options.player.preset);
     // Only now: with a GPU the network starts the program anew.
     writeln!(out, "{heading}")?;
@@ -70,9 +68,9 @@ fn analyse<G: MatchGame>(
     let numbers =
         [("BatchSize", options.batch_size), ("Threads", options.threads), ("SearchThreads", options.search_threads)];
     numbers.into_iter().try_for_each(|(name, value)| thinker.set(name, &value.to_string()))?;
-    let simulations = options.simulations.or(time.is_none().then_some(thinker.options().simulations.value));
+    let simulations = options.simulations.or(options.time.is_none().then_some(thinker.options().simulations.value));
     let started = Instant::now();
-    let limits = thinker.options().limits(simulations, time.map(|time| started + time));
+    let limits = thinker.options().limits(simulations, options.time.and_then(|time| started.checked_add(time)));
     thinker.think(game, position, &limits, &mut |_| true)?;
     let search = thinker.search().context("the search is there")?;
     print(game, search, started.elapsed(), options, out).context("print the analysis")
@@ -134,6 +132,7 @@ fn value(proof: Proof, value: Option<f32>) -> String {
 #[cfg(test)]
 mod tests {
     use clap::Parser;
+    use runtime::exit::UsageError;
 
     use super::*;
 
@@ -187,10 +186,10 @@ mod tests {
 
     #[test]
     fn wrong_options_are_wrong_usage() {
+        assert!(analysis(&["--game", "dama", "--time=-1"]).is_err());
         for arguments in [
             &["--game", "dama", "--type", "Base"][..],
             &["--game", "dama", "--position", "nonsense"],
-            &["--game", "dama", "--time=-1"],
             &["--game", "hive", "--position", "Base+X"],
         ] {
             let error = analysis(arguments).unwrap_err();

@@ -8,6 +8,8 @@ use arena::curve::CurveSettings;
 use arena::matches::MatchSettings;
 use arena::players::{EngineBounds, PlayerDefaults, PlayerSpec, read_exploration};
 use runtime::exit::UsageError;
+use runtime::flags::number_in;
+use shared::search::SearchSettings;
 
 use crate::matches::GameTerms;
 #[cfg(feature = "network")]
@@ -53,7 +55,7 @@ pub struct CurveOptions {
     #[arg(long, value_name = "N", default_value_t = 40, value_parser = clap::value_parser!(u32).range(2..=1_000_000))]
     games: u32,
     /// Simulations a move of networks.
-    #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(2..=10_000_000))]
+    #[arg(long, value_name = "N", default_value_t = 100, value_parser = number_in(SearchSettings::SIMULATION_COUNTS))]
     simulations: u32,
     /// Takes every K-th promoted network, first and last always, instead of about eight spread evenly.
     #[arg(long, value_name = "K", value_parser = clap::value_parser!(u32).range(1..))]

@@ -159,7 +159,7 @@ fn what_is_wrong_is_told_in_one_line() {
     assert!(error(&mut session, "pos pos=Wwb").contains("33 letters"));
     assert!(error(&mut session, "level time=soon").contains("time: 'soon' is not a number"));
     assert_eq!(say(&mut session, "set-param name=magic value=1"), "", "it may be another engine's");
-    assert!(error(&mut session, "set-param name=threads value=0").contains("option Threads: '0' is not in 1..=256"));
+    assert!(error(&mut session, "set-param name=threads value=0").contains("option Threads: '0' is not in 1..=1024"));
     assert!(error(&mut session, "set-param name=variant value=frisian").contains("'frisian' is not italian"));
     let start = hub::write(Dama::default().initial_position().board(), shared::game::Side::White);
     assert!(error(&mut session, &format!("pos pos={start} moves=\"22-14\"")).contains("illegal move '22-14' at ply 0"));

@@ -7,9 +7,11 @@ use arena::ladder::MatchKey;
 use arena::matches::{MatchGame, MatchSettings};
 use arena::players::{EngineBounds, EngineLimit, PlayerDefaults, PlayerSpec, read_exploration};
 use runtime::exit::UsageError;
+use runtime::flags::{number_in, time_in};
 use shared::catalog::GameSpec;
 use shared::game::dama::{Dama, DamaRules};
 use shared::game::hive::{GameType, Hive, HiveRules};
+use shared::search::SearchSettings;
 
 use super::terms::GameTerms;
 #[cfg(feature = "network")]
@@ -23,7 +25,7 @@ pub struct PlayOptions {
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub(super) games: u32,
     /// Simulations a move of networks that do not say it themselves.
-    #[arg(long, value_name = "N", default_value_t = 400, value_parser = clap::value_parser!(u32).range(2..=10_000_000))]
+    #[arg(long, value_name = "N", default_value_t = 400, value_parser = number_in(SearchSettings::SIMULATION_COUNTS))]
     simulations: u32,
     /// Exploration constant of the searches of networks that do not say it themselves; by default 1.25, for draughts 1.
     #[arg(long, value_name = "C", value_parser = read_exploration)]
@@ -31,14 +33,14 @@ pub struct PlayOptions {
     /// Depth at which outside engines think.
     #[arg(long, value_name = "N", conflicts_with = "time", value_parser = clap::value_parser!(u32).range(1..))]
     depth: Option<u32>,
-    /// Time that outside engines have for a move, such as 1s or 500ms.
-    #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration)]
+    /// Time that outside engines have for a move, such as 1s or 500ms; 1ms to 1day.
+    #[arg(long, value_name = "TIME", value_parser = time_in(EngineLimit::TIMES))]
     time: Option<Duration>,
-    /// Longest wait for an engine's answer that has no time limit of its own; then it loses the game.
-    #[arg(long, value_name = "TIME", default_value = "5m", value_parser = humantime::parse_duration)]
+    /// Longest wait for an answer of an engine without a time limit, 1ms to 1day; after that it loses the game.
+    #[arg(long, value_name = "TIME", default_value = "5m", value_parser = time_in(EngineBounds::ANSWER_WAITS))]
     answer_wait_max: Duration,
-    /// How much later than its time an engine's move may come.
-    #[arg(long, value_name = "TIME", default_value = "2s", value_parser = humantime::parse_duration)]
+    /// How much later than its time an engine's move may come, 0s to 1h.
+    #[arg(long, value_name = "TIME", default_value = "2s", value_parser = time_in(EngineBounds::TIME_MARGINS))]
     time_margin: Duration,
     /// The game.
     #[arg(long, value_enum, default_value = "hive")]

@@ -3,7 +3,12 @@
 #[cfg(feature = "network")]
 use arena::players::NetworkSettings;
 use arena::players::PlayerSpec;
+use notation::PLY_COUNT_MAX;
 use runtime::exit::UsageError;
+use runtime::flags::number_in;
+use shared::bounds::OPENING_PLIES;
+#[cfg(feature = "network")]
+use shared::bounds::THREADS;
 
 /// Games at once if no player is an outside engine: their leaves share batches.
 const GAMES_AT_ONCE: usize = 32;
@@ -11,11 +16,11 @@ const GAMES_AT_ONCE: usize = 32;
 /// How games begin and end, and how many go on at once.
 #[derive(Debug, Clone, Copy, clap::Args)]
 pub struct GameTerms {
-    /// Random plies that both games of a pair start with.
-    #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u32).range(0..=100))]
+    /// Random plies that both games of a pair start with, 0 to 40.
+    #[arg(long, value_name = "N", default_value_t = 4, value_parser = number_in(OPENING_PLIES))]
     pub opening_plies: u32,
     /// Plies after which a game is a draw.
-    #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u32).range(1..=5000))]
+    #[arg(long, value_name = "N", default_value_t = 200, value_parser = number_in(1..=PLY_COUNT_MAX))]
     pub ply_limit: u32,
     /// Seed of the openings and of the random choices of players.
     #[arg(long, value_name = "N", default_value_t = 1)]
@@ -55,14 +60,14 @@ pub struct NetworkTerms {
     #[arg(long, value_name = "DEVICE", default_value = "auto")]
     pub device: net::DeviceChoice,
     /// Threads that compute one network on the CPU; 0: one for each core.
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(0..=1024))]
-    network_threads: u16,
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = number_in(THREADS))]
+    network_threads: usize,
 }
 
 #[cfg(feature = "network")]
 impl NetworkTerms {
     /// Returns how networks are computed.
     pub fn settings(self) -> NetworkSettings {
-        NetworkSettings { device: self.device, thread_count: self.network_threads.into(), batches_at_once: 1 }
+        NetworkSettings { device: self.device, thread_count: self.network_threads, batches_at_once: 1 }
     }
 }

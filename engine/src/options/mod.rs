@@ -2,11 +2,13 @@
 
 mod values;
 
+use std::ops::RangeInclusive;
 use std::time::Instant;
 
 use arena::levels::{LevelPlay, LevelTable, StrengthLevel};
 use arena::matches::MatchGame;
 use notation::{ReplayRules, RuleChoice};
+use shared::bounds::THREAD_COUNT_MAX;
 use shared::game::Game;
 use shared::search::{ParallelSearch, Rule, SIMULATION_COUNT_MAX, SearchError, SearchPreset, SearchSettings};
 
@@ -69,6 +71,11 @@ pub struct EngineOptions {
 const PRESET: &str = "Preset";
 
 impl EngineOptions {
+    /// Possible numbers of leaves that a network answers at once.
+    pub const BATCH_SIZES: RangeInclusive<u32> = 1..=256;
+    /// Possible numbers of threads.
+    pub const THREADS: RangeInclusive<u32> = 1..=THREAD_COUNT_MAX as u32;
+
     /// Returns the options of an engine that plays `G` and searches by `preset`, each at its default.
     pub fn new<G: MatchGame>(preset: SearchPreset) -> Self {
         let mut options = Self {
@@ -77,13 +84,13 @@ impl EngineOptions {
             simulations: Number::new(SearchSettings::default().simulation_count, SearchSettings::SIMULATION_COUNTS),
             exploration: Number::new(G::EXPLORATION, SearchSettings::EXPLORATIONS),
             temperature: Number::new(0.0, SearchSettings::TEMPERATURES),
-            batch_size: Number::new(8, 1..=256),
+            batch_size: Number::new(8, Self::BATCH_SIZES),
             // More, and the edges of the tree could not be numbered with 32 bits.
             memory_mb: Number::new(2048, 16..=32_768),
             transposition_mb: Number::new(4, 0..=4096),
             time_margin_ms: Number::new(50, 0..=10_000),
-            threads: Number::new(1, 1..=256),
-            search_threads: Number::new(1, 1..=256),
+            threads: Number::new(1, Self::THREADS),
+            search_threads: Number::new(1, Self::THREADS),
             multi_pv: Number::new(1, 1..=100),
             info_lines: Toggle::off(),
             ponder: Toggle::off(),
@@ -217,7 +224,8 @@ impl EngineOptions {
         let settings = self.level().map(|level| level.settings(self.puct_exploration));
         let most = settings.as_ref().map_or(SIMULATION_COUNT_MAX, |settings| settings.simulation_count);
         Limits {
-            simulation_count: simulation_count.map_or(most, |count| count.clamp(2, most)),
+            simulation_count: simulation_count
+                .map_or(most, |count| count.clamp(*SearchSettings::SIMULATION_COUNTS.start(), most)),
             deadline,
             byte_count_max: (self.memory_mb.value as usize) << 20,
             batch_size: settings.as_ref().map_or(self.batch_size.value, |settings| settings.leaves_per_game),

@@ -22,18 +22,20 @@ use notation::uhp::GameString;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use runtime::exit::UsageError;
+use runtime::flags::{number_in, seconds_in};
 use runtime::lines::next_line;
 use shared::game::dama::{Dama, DamaRules, fen};
 use shared::game::hive::{GameType, Hive, HiveRules};
 use shared::game::{Game, Side};
-use shared::search::SIMULATION_COUNT_MAX;
+use shared::search::SearchSettings;
 
+use crate::move_time::MOVE_TIMES;
 use crate::player::PlayerOptions;
 use crate::start::{GameName, ensure_absent, wrong_position};
 use crate::thinker::Thinker;
 use board_game::BoardGame;
 use command::Command;
-use session::{Next, Patience, PlaySession, Screen};
+use session::{MoveLimits, Next, PlaySession, Screen};
 
 /// Strength if nothing says another.
 const LEVEL_DEFAULT: u8 = 5;
@@ -77,11 +79,11 @@ struct Strength {
     /// network.
     #[arg(long, value_name = "1..10")]
     level: Option<StrengthLevel>,
-    /// As strong as it can in so many seconds a move.
-    #[arg(long, value_name = "SECONDS")]
-    time: Option<f64>,
-    /// As strong as it can with so many simulations a move.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=i64::from(SIMULATION_COUNT_MAX)))]
+    /// Play at full strength with this many seconds per move, up to 86,400.
+    #[arg(long, value_name = "SECONDS", value_parser = seconds_in(MOVE_TIMES))]
+    time: Option<Duration>,
+    /// Play at full strength with this many simulations per move.
+    #[arg(long, value_name = "N", value_parser = number_in(SearchSettings::SIMULATION_COUNTS))]
     simulations: Option<u32>,
 }
 
@@ -111,9 +113,9 @@ pub fn is_watched() -> bool {
 }
 
 /// A game, its positions so far, and the moves between them.
-type Begun<G> = (G, Vec<<G as Game>::Position>, Vec<<G as Game>::Move>);
+type GameSoFar<G> = (G, Vec<<G as Game>::Position>, Vec<<G as Game>::Move>);
 
-fn hive_game(options: &Options) -> anyhow::Result<Begun<Hive>> {
+fn hive_game(options: &Options) -> anyhow::Result<GameSoFar<Hive>> {
     let start = options.game_type.unwrap_or(GameType::MLP).to_string();
     let game: GameString = options.position.as_ref().unwrap_or(&start).parse().map_err(wrong_position)?;
     let game_type = options.game_type.unwrap_or(game.game_type);
@@ -128,7 +130,7 @@ fn hive_game(options: &Options) -> anyhow::Result<Begun<Hive>> {
     Ok((hive, positions, moves))
 }
 
-fn dama_game(options: &Options) -> anyhow::Result<Begun<Dama>> {
+fn dama_game(options: &Options) -> anyhow::Result<GameSoFar<Dama>> {
     ensure_absent(options.game_type.is_none(), "--type", "hive")?;
     let dama = Dama::new(DamaRules { ply_limit: u32::MAX });
     let start = options.position.as_deref().map_or_else(|| Ok(dama.initial_position()), fen::read);
@@ -136,18 +138,17 @@ fn dama_game(options: &Options) -> anyhow::Result<Begun<Dama>> {
 }
 
 fn run_game<G: BoardGame>(
-    (game, positions, moves): Begun<G>,
+    (game, positions, moves): GameSoFar<G>,
     options: &Options,
     is_watched: bool,
     input: &mut impl BufRead,
     out: &mut impl Write,
 ) -> anyhow::Result<()> {
-    let time = options.strength.time.map(Duration::try_from_secs_f64).transpose();
-    let time = time.map_err(|error| UsageError(format!("--time: {error}")))?;
     let seed = options.seed.unwrap_or_else(|| if is_watched { rand::random() } else { SEED_UNWATCHED });
-    let patience = Patience { simulation_count: options.strength.simulations, time };
+    let Strength { simulations: simulation_count, time, .. } = options.strength;
+    let limits = MoveLimits { simulation_count, time };
     let mut thinker = Thinker::new(options.player.player::<G>()?, options.player.preset, seed);
-    let level = level(options, patience);
+    let level = level(options, limits);
     thinker.set_level(level);
     let side = match options.side {
         SideChoice::White => Side::White,
@@ -156,7 +157,7 @@ fn run_game<G: BoardGame>(
         SideChoice::Random => Side::Black,
     };
     let screen = Screen { has_colours: is_watched && console::colors_enabled(), width: width(is_watched) };
-    let mut session = PlaySession::new(game, (positions, moves), side, thinker, patience, screen);
+    let mut session = PlaySession::new(game, (positions, moves), side, thinker, limits, screen);
     if let Some(level) = level {
         session.set_name(format!("Alveare (level {level})"));
     }
@@ -164,8 +165,8 @@ fn run_game<G: BoardGame>(
 }
 
 /// Returns the level, unless something else says how strong the computer is.
-fn level(options: &Options, patience: Patience) -> Option<StrengthLevel> {
-    let is_said = patience.simulation_count.is_some() || patience.time.is_some();
+fn level(options: &Options, limits: MoveLimits) -> Option<StrengthLevel> {
+    let is_said = limits.simulation_count.is_some() || limits.time.is_some();
     options.strength.level.or_else(|| StrengthLevel::new(LEVEL_DEFAULT).filter(|_| !is_said))
 }
 

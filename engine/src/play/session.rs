@@ -27,7 +27,7 @@ pub struct Screen {
 
 /// How long the computer thinks.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Patience {
+pub struct MoveLimits {
     /// Simulations a move; those of the level or the options if there is no time either.
     pub simulation_count: Option<u32>,
     /// Time for a move.
@@ -52,7 +52,7 @@ pub struct PlaySession<G: BoardGame> {
     /// The side of the person.
     side: Side,
     thinker: Thinker<G>,
-    patience: Patience,
+    limits: MoveLimits,
     /// What the computer is called in files.
     name: String,
     screen: Screen,
@@ -67,10 +67,10 @@ impl<G: BoardGame> PlaySession<G> {
         (positions, moves): (Vec<G::Position>, Vec<G::Move>),
         side: Side,
         thinker: Thinker<G>,
-        patience: Patience,
+        limits: MoveLimits,
         screen: Screen,
     ) -> Self {
-        Self { game, positions, moves, side, thinker, patience, name: "Alveare".to_owned(), screen, agreed: None }
+        Self { game, positions, moves, side, thinker, limits, name: "Alveare".to_owned(), screen, agreed: None }
     }
 
     /// Sets what the computer is called in files.
@@ -192,12 +192,12 @@ impl<G: BoardGame> PlaySession<G> {
     }
 
     fn think(&mut self) -> Result<G::Move, ThinkError> {
-        let Self { thinker, patience, positions, game, .. } = self;
-        let deadline = patience.time.map(|time| Instant::now() + time);
+        let Self { thinker, limits: bounds, positions, game, .. } = self;
+        let deadline = bounds.time.and_then(|time| Instant::now().checked_add(time));
         let usual = || {
             (deadline.is_none() && thinker.options().level().is_none()).then_some(thinker.options().simulations.value)
         };
-        let limits = thinker.options().limits(patience.simulation_count.or_else(usual), deadline);
+        let limits = thinker.options().limits(bounds.simulation_count.or_else(usual), deadline);
         Ok(thinker.think(game, &positions[positions.len() - 1], &limits, &mut |_| true)?.mv)
     }
 

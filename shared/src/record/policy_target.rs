@@ -1,5 +1,7 @@
 //! What the policy is to learn from one position: how much weight the search gave each move.
 
+use crate::bounds::LEGAL_MOVE_COUNT_MAX;
+
 /// Weights by policy index, by rising index; at least one weight is above 0. The policy learns weight / sum of weights.
 ///
 /// The weights are visit counts, or shares of 65,535 where the search improves the priors itself.
@@ -15,7 +17,7 @@ pub enum PolicyTargetError {
     #[error("policy target of {0} bytes: not a multiple of 4")]
     Length(usize),
     /// More pairs than any position has moves.
-    #[error("policy target of {0} moves: more than {max}", max = PolicyTarget::MOVE_COUNT_MAX)]
+    #[error("policy target of {0} moves: more than {max}", max = LEGAL_MOVE_COUNT_MAX)]
     TooLong(usize),
     /// The indices do not rise.
     #[error("policy target: index {0} does not rise above the one before it")]
@@ -26,9 +28,6 @@ pub enum PolicyTargetError {
 }
 
 impl PolicyTarget {
-    /// Most moves a target may name.
-    pub const MOVE_COUNT_MAX: usize = 4096;
-
     /// Makes the target from (policy index, visit count) in any order. Unvisited moves are left out, and moves that
     /// share an index are counted together.
     ///
@@ -121,14 +120,14 @@ pub(super) fn pairs_of(bytes: &[u8]) -> Result<impl ExactSizeIterator<Item = (u1
     if !rest.is_empty() {
         return Err(PolicyTargetError::Length(bytes.len()));
     }
-    if chunks.len() > PolicyTarget::MOVE_COUNT_MAX {
+    if chunks.len() > LEGAL_MOVE_COUNT_MAX {
         return Err(PolicyTargetError::TooLong(chunks.len()));
     }
     Ok(chunks.iter().map(|[a, b, c, d]| (u16::from_le_bytes([*a, *b]), u16::from_le_bytes([*c, *d]))))
 }
 
 fn check(pairs: &[(u16, u16)]) -> Result<(), PolicyTargetError> {
-    if pairs.len() > PolicyTarget::MOVE_COUNT_MAX {
+    if pairs.len() > LEGAL_MOVE_COUNT_MAX {
         return Err(PolicyTargetError::TooLong(pairs.len()));
     }
     if let Some(step) = pairs.windows(2).find(|step| step[0].0 >= step[1].0) {

@@ -2,10 +2,8 @@
 
 use bytes::{BufMut, BytesMut};
 
-use super::{
-    BATCH_LEAF_COUNT_MAX, LEAF_MOVE_COUNT_MAX, POSITION_BYTE_COUNT_MAX, WireError, check_length, check_limit,
-    network_ref_to_wire,
-};
+use super::{BATCH_LEAF_COUNT_MAX, POSITION_BYTE_COUNT_MAX, WireError, check_length, check_limit, network_ref_to_wire};
+use crate::bounds::LEGAL_MOVE_COUNT_MAX;
 use crate::ids::NetworkRef;
 
 /// Collects leaves for one message, and reuses the memory of messages that are gone.
@@ -148,7 +146,7 @@ fn check_leaf(byte_count: usize, move_count: usize) -> Result<(), WireError> {
         return Err(WireError::invalid("move_counts", "a leaf without legal moves"));
     }
     check_limit("position_lengths", byte_count, POSITION_BYTE_COUNT_MAX)?;
-    check_limit("move_counts", move_count, LEAF_MOVE_COUNT_MAX)
+    check_limit("move_counts", move_count, LEGAL_MOVE_COUNT_MAX)
 }
 
 /// Splits off the first `count` items; all of them if there are fewer.

@@ -17,18 +17,20 @@ pub use ply::{ReportedPly, ply_from_proto, ply_to_proto};
 pub use search::{search_settings_from_proto, search_settings_to_proto};
 pub use spec::{game_spec_from_proto, game_spec_to_proto};
 
+use std::ops::RangeInclusive;
+
 use crate::record::PolicyTargetError;
 use crate::search::EvaluationError;
 use crate::setting::SettingError;
 
 /// Message of the status `Unavailable` that ends the evaluation streams of a learner that is stopping.
 pub const LEARNER_STOPPING: &str = "the learner is stopping";
-/// Most leaves a batch may hold.
+/// Most leaves that a batch of a worker may hold.
 pub const BATCH_LEAF_COUNT_MAX: usize = 16_384;
+/// Possible numbers of leaves of a batch of a worker.
+pub const BATCH_LEAF_COUNTS: RangeInclusive<u32> = 1..=BATCH_LEAF_COUNT_MAX as u32;
 /// Most bytes a packed position may take.
 pub const POSITION_BYTE_COUNT_MAX: usize = 1024;
-/// Most legal moves a leaf may have.
-pub const LEAF_MOVE_COUNT_MAX: usize = 4096;
 
 /// What is wrong with a message.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]

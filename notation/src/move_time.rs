@@ -1,6 +1,10 @@
 //! How long a move may take: a fixed time, or a share of a clock.
 
+use std::ops::RangeInclusive;
 use std::time::Duration;
+
+/// Times that a user may give one move: up to a day.
+pub const MOVE_TIMES: RangeInclusive<Duration> = Duration::ZERO..=Duration::from_secs(24 * 60 * 60);
 
 /// Moves that the time left is shared among if nobody says how many there are; games are seldom longer.
 const MOVES_LEFT: f64 = 30.0;
