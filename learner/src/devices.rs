@@ -1,4 +1,5 @@
-//! The devices of a run or a training: a warning where `auto` found no GPU.
+//! The devices and threads of a run or a training: a warning where `auto` found no GPU, or where there are fewer cores
+//! than threads were asked for.
 
 use net::DeviceChoice;
 use tracing::warn;
@@ -9,6 +10,15 @@ use crate::config::LearnerConfig;
 pub(crate) fn warn_of_processor(config: &LearnerConfig) -> usize {
     let devices = [("inference.device", config.inference.device), ("training.device", config.training.device)];
     devices.into_iter().filter(|(key, choice)| warn_if_passed_over(key, *choice)).count()
+}
+
+/// Sets how many threads a tensor operation of this thread may use, and warns in the log if there are fewer cores than
+/// `key` asks for. 0: one for each core.
+pub(crate) fn set_threads(key: &str, wanted: usize) {
+    let used = net::set_threads(wanted);
+    if used < wanted {
+        warn!(key, wanted, used, "there are fewer cores, so fewer threads are used");
+    }
 }
 
 /// Warns in the log if `choice` is `auto` and found no GPU, and returns whether that is so.

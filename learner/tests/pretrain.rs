@@ -203,7 +203,7 @@ fn a_network_is_measured_on_the_games_that_its_training_held_out() {
         assert!((found - column(column_name)).abs() < 1e-4, "{name}: {found} and {}", column(column_name));
     }
     for (share, words) in [
-        ("0", "no game is held out by --held-out-share 0"),
+        ("0", "--held-out-share: 0 is not above 0 and below 1"),
         ("0.000001", "none of 25 of Base+MLP is held out by --seed 1 and --held-out-share 0.000001: give more games"),
     ] {
         let mut command = Command::new(env!("CARGO_BIN_EXE_learner"));

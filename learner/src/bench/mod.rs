@@ -135,9 +135,7 @@ fn answer<E: Encoding>(
 fn on_thread<T: Send>(threads: usize, work: impl FnOnce() -> Result<T, BenchError> + Send) -> Result<T, BenchError> {
     std::thread::scope(|scope| {
         let thread = std::thread::Builder::new().name("bench".to_owned()).spawn_scoped(scope, move || {
-            if threads > 0 {
-                net::set_threads(threads);
-            }
+            net::set_threads(threads);
             work()
         });
         thread.map_err(|_| BenchError::Thread)?.join().map_err(|_| BenchError::Thread)?

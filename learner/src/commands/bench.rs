@@ -5,16 +5,14 @@ use std::time::Duration;
 
 use anyhow::Context;
 use learner::bench::{BenchPlan, bench, usual_batches};
-use learner::config::LearnerSettings;
+use learner::config::{InferenceConfig, LearnerSettings};
 use learner::presets;
 use learner::start_network::network_of;
 use net::DeviceChoice;
 use runtime::exit::UsageError;
+use runtime::flags::number_in;
 use runtime::layers::{ConfigArgs, SettingsPreset, Sources};
 use runtime::{exit, logging};
-
-/// Most leaves that are evaluated together.
-const BATCH_MAX: usize = 65_536;
 
 /// What to measure, on which device.
 #[derive(Debug, Clone, clap::Args)]
@@ -46,8 +44,8 @@ pub struct BenchArgs {
     network: Option<PathBuf>,
     /// Leaves evaluated together, 1 to 65,536, one measurement each. The default is inference.batch_sizes, or 8, 16, 32
     /// and so on up to inference.batch_leaves_max.
-    #[arg(long, value_name = "N,N,...", value_delimiter = ',')]
-    batches: Vec<usize>,
+    #[arg(long, value_name = "N,N,...", value_delimiter = ',', value_parser = number_in(InferenceConfig::BATCH_LEAVES))]
+    batches: Vec<u32>,
     /// Seconds of each measurement, 0 to 3600: at least one batch after a first that is not counted.
     #[arg(long, value_name = "SECONDS", default_value_t = 2.0)]
     seconds: f64,
@@ -69,16 +67,17 @@ pub struct BenchArgs {
 pub fn bench_command(args: &BenchArgs) -> anyhow::Result<()> {
     let sources = Sources { preset: args.preset, ..Sources::new("learner", &args.config) };
     let (settings, _) = LearnerSettings::load(&sources)?;
-    if let Some(batch) = args.batches.iter().find(|batch| !(1..=BATCH_MAX).contains(*batch)) {
-        return Err(UsageError(format!("--batches {batch}: not in 1..={BATCH_MAX}")).into());
-    }
     if !(0.0..=3600.0).contains(&args.seconds) {
         return Err(UsageError(format!("--seconds {}: not in 0..=3600", args.seconds)).into());
     }
     let device = args.device.unwrap_or(settings.inference.device);
     net::cuda::preload(device)?;
     let network = args.network.as_deref().map(network_of);
-    let batches = if args.batches.is_empty() { usual_batches(&settings) } else { args.batches.clone() };
+    let batches = if args.batches.is_empty() {
+        usual_batches(&settings)
+    } else {
+        args.batches.iter().map(|batch| *batch as usize).collect()
+    };
     let spinner = logging::spinner();
     let plan = BenchPlan {
         config: &settings,

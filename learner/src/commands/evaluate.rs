@@ -9,12 +9,15 @@ use learner::prediction::{PredictionMetrics, measure};
 use learner::start_network;
 use net::DeviceChoice;
 use runtime::exit::UsageError;
+use runtime::flags::number_in;
 use runtime::{exit, logging};
 use samples::human_games::{HumanSampleSets, ReadSettings, SetSettings, encoding_of, make_sets, read_games};
 use samples::split::Split;
 use serde::Serialize;
+use shared::bounds::THREADS;
 use shared::catalog::{GameSpec, NetworkGame};
 use shared::game::hive::{GameType, Hive};
+use shared::setting::check_range;
 use tokio_util::sync::CancellationToken;
 
 use super::dropped_games::print_dropped;
@@ -38,7 +41,7 @@ pub struct EvaluateArgs {
     /// Seed of the split (pretrain.seed).
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
-    /// Share that is held out (pretrain.held_out_share).
+    /// Share that is held out (pretrain.held_out_share), above 0 and below 1.
     #[arg(long, value_name = "SHARE", default_value_t = 0.1)]
     held_out_share: f64,
     /// Game type of the games to measure with. The default is the network's.
@@ -47,8 +50,8 @@ pub struct EvaluateArgs {
     /// auto, cpu or cuda:N.
     #[arg(long, value_name = "DEVICE", default_value = "auto")]
     device: DeviceChoice,
-    /// Threads on the CPU; 0: all cores.
-    #[arg(long, value_name = "N", default_value_t = 0)]
+    /// Threads on the CPU, 0 to 1024; 0: all cores.
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = number_in(THREADS))]
     threads: usize,
     /// Print JSON.
     #[arg(long)]
@@ -75,23 +78,15 @@ struct Report {
 /// # Errors
 /// If the network or the games cannot be read, or there is no game to measure with.
 pub fn evaluate(args: &EvaluateArgs) -> anyhow::Result<()> {
-    if !(0.0..=1.0).contains(&args.held_out_share) {
-        return Err(UsageError(format!("--held-out-share {}: not in 0..=1", args.held_out_share)).into());
-    }
-    if args.held_out && args.held_out_share == 0.0 {
-        let what =
-            "--held-out: no game is held out by --held-out-share 0; give a share above 0, or leave --held-out out";
-        return Err(UsageError(what.into()).into());
-    }
+    let is_in_range = check_range("--held-out-share", args.held_out_share, Split::HELD_OUT_SHARES);
+    is_in_range.map_err(|error| UsageError(error.to_string()))?;
     net::cuda::preload(args.device)?;
     let file = start_network::open(&start_network::network_of(&args.network), &Hive::default().spec(Hive::USUAL_VIEW))?;
     let game = file.spec()?.game;
     let game = args.game_type.map_or(game.clone(), |game_type| game.with_game_type(game_type));
     let encoding = encoding_of(&game).map_err(|error| UsageError(error.to_string()))?;
     let device = net::open_device(args.device)?;
-    if args.threads > 0 {
-        net::set_threads(args.threads);
-    }
+    net::set_threads(args.threads);
     let network = file.load(device)?;
     let read = read_games(&args.games, ReadSettings { threads: args.threads, ..ReadSettings::default() })?;
     print_dropped(&read.dropped);

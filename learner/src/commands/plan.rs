@@ -9,7 +9,9 @@ use learner::presets;
 use net::DeviceChoice;
 use runtime::exit;
 use runtime::exit::UsageError;
+use runtime::flags::number_in;
 use runtime::layers::{ConfigArgs, SettingsPreset, Sources};
+use shared::bounds::GAMES_PER_THREAD;
 
 /// Samples a second of a device that trains, as a share of the evaluations a second, where no rate is given.
 const TRAINING_SHARE: f64 = 0.25;
@@ -43,8 +45,8 @@ pub struct PlanArgs {
     #[arg(long, value_name = "N", default_value_t = 1.0, value_parser = above_zero)]
     actor_cores: f64,
     /// Games that each core plays at once, 1 to 4096 (games_per_thread of the actor).
-    #[arg(long, value_name = "N", default_value_t = 32, value_parser = clap::value_parser!(u32).range(1..=4096))]
-    games_per_core: u32,
+    #[arg(long, value_name = "N", default_value_t = 32, value_parser = number_in(GAMES_PER_THREAD))]
+    games_per_core: usize,
     /// Time from an actor to the learner and back, as ping tells it.
     #[arg(long, value_name = "TIME", default_value = "1ms", value_parser = humantime::parse_duration)]
     round_trip: Duration,
@@ -86,7 +88,7 @@ pub fn plan(args: &PlanArgs) -> anyhow::Result<()> {
         is_training_shared: inference == training && inference != DeviceChoice::Cpu,
         actor_count: args.actors,
         actor_cores: args.actor_cores,
-        games_per_core: args.games_per_core,
+        games_per_core: args.games_per_core as u32,
         round_trip: args.round_trip,
         bandwidth: args.bandwidth,
         learner_cores: args.learner_cores,

@@ -1,14 +1,16 @@
 //! Sections about training on the games of the run: `[training]`, `[replay]`.
 
 use std::ops::Bound::{Excluded, Included};
+use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
 use net::{Device, DeviceChoice, TrainingPrecision, TrainingSettings};
 use serde::{Deserialize, Serialize};
+use shared::bounds::THREADS;
 use shared::record::{CutOffTarget, ValueTarget, ValueTargetRule};
 use shared::setting::{SettingError, check_range, check_that};
 
-use super::{BATCH_SIZE_MAX, LEARNING_RATE_END, THREADS_MAX};
+use super::{BATCH_SIZES, LEARNING_RATE_END, STEP_COUNTS};
 
 /// Learning from a position more often than this is a typing error.
 const USES_PER_POSITION_MAX: f64 = 1000.0;
@@ -23,31 +25,31 @@ const CUT_OFF_HORIZON_MAX: u32 = 1000;
 pub struct TrainingConfig {
     /// `auto`, `cpu` or `cuda:N`.
     pub device: DeviceChoice,
-    /// Threads of a step on the CPU, 0..=1024; 0: all cores.
+    /// Threads of a step on the CPU, 0..=1024, of which no more are used than there are cores; 0: all cores.
     pub threads: usize,
     /// The numbers in which a step multiplies: `float32`, `bfloat16` or `auto`.
     pub precision: TrainingPrecision,
     /// Positions a step, 1..=65,536.
     pub batch_size: u32,
-    /// Steps an iteration, at least 1; at most so many if `uses_per_position` is above 0.
+    /// Steps an iteration, 1..=100,000,000; at most so many if `uses_per_position` is above 0.
     pub steps_per_iteration: u32,
     /// Times that a new position is learned from on average, 0..=1000; 0: as often as `steps_per_iteration` gives.
     pub uses_per_position: f64,
     /// Learning rate at the first step of the run, above 0 and below 10.
     pub learning_rate_max: f64,
-    /// The same for a run that starts from a network, if it is less: what was learned must not be unlearned.
+    /// The same for a run that starts from a network, above 0 and below 10, if it is less: what was learned must not be unlearned.
     pub learning_rate_max_from_network: f64,
     /// Learning rate at the last step of the run, above 0 and at most `learning_rate_max`.
     pub learning_rate_min: f64,
-    /// Iterations over which the learning rate falls along a cosine, at least 1.
+    /// Iterations over which the learning rate falls along a cosine, 1..=10,000,000.
     pub iterations: u32,
     /// Momentum of SGD, at least 0 and below 1.
     pub momentum: f64,
     /// Weight decay of SGD, at least 0 and below 1.
     pub weight_decay: f64,
-    /// Length to which a longer gradient is shortened, 0 or more; 0: none is.
+    /// Length to which a longer gradient is shortened, 0..=1,000,000; 0: none is.
     pub gradient_clip_norm: f64,
-    /// Weight of the value error beside the policy's cross-entropy, at least 0.
+    /// Weight of the value error beside the policy's cross-entropy, 0..=1,000,000.
     pub value_loss_weight: f64,
     /// Share of the average of the weights that a step keeps, at least 0 and below 1; 0: candidates are not averages.
     pub weight_average_decay: f64,
@@ -63,7 +65,7 @@ pub struct TrainingConfig {
     pub cut_off_target: CutOffTargetKind,
     /// Positions before the ply limit whose searches do not count (`search`), 0..=1000.
     pub cut_off_horizon: u32,
-    /// Steps between two checkpoints, at least 1.
+    /// Steps between two checkpoints, 1..=100,000,000.
     pub checkpoint_steps: u32,
 }
 
@@ -92,6 +94,9 @@ pub enum CutOffTargetKind {
 }
 
 impl TrainingConfig {
+    /// Possible values of `iterations`.
+    pub const ITERATIONS: RangeInclusive<u32> = 1..=10_000_000;
+
     /// Returns the rule by which value targets are made.
     #[must_use]
     pub const fn value_target_rule(&self) -> ValueTargetRule {
@@ -144,12 +149,12 @@ impl TrainingConfig {
     }
 
     pub(super) fn check(&self) -> Result<(), SettingError> {
-        check_range("threads", self.threads, ..=THREADS_MAX)?;
-        check_range("batch_size", self.batch_size, 1..=BATCH_SIZE_MAX)?;
-        check_range("steps_per_iteration", self.steps_per_iteration, 1..)?;
+        check_range("threads", self.threads, THREADS)?;
+        check_range("batch_size", self.batch_size, BATCH_SIZES)?;
+        check_range("steps_per_iteration", self.steps_per_iteration, STEP_COUNTS)?;
         check_range("uses_per_position", self.uses_per_position, 0.0..=USES_PER_POSITION_MAX)?;
-        check_range("iterations", self.iterations, 1..)?;
-        check_range("checkpoint_steps", self.checkpoint_steps, 1..)?;
+        check_range("iterations", self.iterations, Self::ITERATIONS)?;
+        check_range("checkpoint_steps", self.checkpoint_steps, STEP_COUNTS)?;
         let rates = (Excluded(0.0), Excluded(LEARNING_RATE_END));
         check_range("learning_rate_max", self.learning_rate_max, rates)?;
         check_range("learning_rate_max_from_network", self.learning_rate_max_from_network, rates)?;
@@ -158,6 +163,8 @@ impl TrainingConfig {
         check_range("value_target_lambda", self.value_target_lambda, 0.0..=1.0)?;
         check_range("value_target_weight", self.value_target_weight, 0.0..=1.0)?;
         check_range("cut_off_horizon", self.cut_off_horizon, ..=CUT_OFF_HORIZON_MAX)?;
+        check_range("gradient_clip_norm", self.gradient_clip_norm, TrainingSettings::GRADIENT_CLIP_NORMS)?;
+        check_range("weight_average_decay", self.weight_average_decay, TrainingSettings::WEIGHT_AVERAGE_DECAYS)?;
         self.optimizer(Device::CPU).check()
     }
 }
@@ -175,7 +182,7 @@ pub struct LearningRates {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ReplayConfig {
-    /// Positions kept, at least 1: the newest.
+    /// Positions kept, 1..=1,000,000,000: the newest.
     pub position_count_max: u32,
     /// Positions from which on the window grows more slowly than what there is, at least 1; 0: it holds
     /// `position_count_max`, however few or many there were.
@@ -199,6 +206,9 @@ pub struct ReplayConfig {
 }
 
 impl ReplayConfig {
+    /// Possible values of `position_count_max`.
+    pub const POSITION_COUNTS: RangeInclusive<u32> = 1..=1_000_000_000;
+
     /// Returns how many of the newest positions are learned from when there were `position_count` so far.
     ///
     /// With c = `window_start`, a power law (Wu 2019, appendix B): c (1 + slope ((n / c) ^ exponent - 1) / exponent).
@@ -214,8 +224,8 @@ impl ReplayConfig {
     }
 
     pub(super) fn check(&self) -> Result<(), SettingError> {
-        check_range("position_count_max", self.position_count_max, 1..)?;
-        check_range("position_count_min", self.position_count_min, 1..)?;
+        check_range("position_count_max", self.position_count_max, Self::POSITION_COUNTS)?;
+        check_range("position_count_min", self.position_count_min, Self::POSITION_COUNTS)?;
         check_that("position_count_min", self.position_count_min <= self.position_count_max, || {
             format!("{} is above replay.position_count_max", self.position_count_min)
         })?;

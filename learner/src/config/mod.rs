@@ -10,7 +10,7 @@ mod play;
 mod serving;
 mod supervised_settings;
 
-use std::ops::Deref;
+use std::ops::{Deref, RangeInclusive};
 
 use net::NetworkSettings;
 use runtime::layers::{self, ConfigError, Loaded, Sources};
@@ -29,10 +29,10 @@ pub use supervised_settings::{LearningRateSchedule, SupervisedSettings};
 
 /// The built-in default: the first description, to the letter.
 pub(crate) const DEFAULT_PRESET: &str = include_str!("../../../config/hive-original.toml");
-/// Most threads of one evaluation or step.
-pub(crate) const THREADS_MAX: usize = 1024;
-/// Most positions a step: more would not fit a GPU.
-pub(crate) const BATCH_SIZE_MAX: u32 = 65_536;
+/// Possible numbers of positions a step: more would not fit a GPU.
+pub const BATCH_SIZES: RangeInclusive<u32> = 1..=65_536;
+/// Possible numbers of steps, of an iteration and between two checkpoints.
+pub const STEP_COUNTS: RangeInclusive<u32> = 1..=100_000_000;
 /// Learning rates are below this.
 pub(crate) const LEARNING_RATE_END: f64 = 10.0;
 
@@ -205,6 +205,44 @@ mod tests {
             ("page.connections_max", |config| config.page.connections_max = 0),
         ];
         assert_names(changes);
+    }
+
+    #[test]
+    fn an_impossible_count_is_named_by_its_full_key() {
+        assert_names(&[
+            ("self_play.games_per_iteration", |config| config.self_play.games_per_iteration = u32::MAX),
+            ("yardstick.earlier_generations", |config| config.yardstick.earlier_generations = u32::MAX),
+            ("yardstick.pooled_generations", |config| config.yardstick.pooled_generations = u32::MAX),
+            ("server.worker_batch_leaves_max", |config| config.server.worker_batch_leaves_max = 16_385),
+            ("training.steps_per_iteration", |config| config.training.steps_per_iteration = u32::MAX),
+            ("training.iterations", |config| config.training.iterations = u32::MAX),
+            ("training.checkpoint_steps", |config| config.training.checkpoint_steps = u32::MAX),
+            ("replay.position_count_max", |config| config.replay.position_count_max = u32::MAX),
+            ("pretrain.epochs", |config| config.pretrain.epochs = u32::MAX),
+            ("pretrain.plateau_patience", |config| config.pretrain.plateau_patience = u32::MAX),
+            ("offline.checkpoint_steps", |config| config.offline.checkpoint_steps = u32::MAX),
+        ]);
+    }
+
+    #[test]
+    fn a_first_search_that_no_worker_can_make_is_refused_at_the_start() {
+        let mut config = LearnerConfig::default();
+        config.self_play.simulation_count_first = 1;
+        let error = LearnerSettings::try_from(config).expect_err("too few").to_string();
+        assert_eq!(error, "self_play.simulation_count_first: 1 is not in 2..=100000000");
+    }
+
+    #[test]
+    fn a_number_that_may_be_0_is_said_to_be() {
+        let error = |change: Change| {
+            let mut config = LearnerConfig::default();
+            change(&mut config);
+            LearnerSettings::try_from(config).expect_err("out of range").to_string()
+        };
+        let clipped = error(|config| config.training.gradient_clip_norm = -1.0);
+        assert_eq!(clipped, "training.gradient_clip_norm: -1 is not in 0..=1000000");
+        let decay = error(|config| config.training.weight_average_decay = -0.5);
+        assert_eq!(decay, "training.weight_average_decay: -0.5 is not in 0..1");
     }
 
     /// Checks that each change of the defaults is refused by naming its key.

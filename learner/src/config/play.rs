@@ -1,8 +1,10 @@
 //! Sections about games: `[self_play]`, `[gate]`, `[alarms]`.
 
+use std::ops::RangeInclusive;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
+use shared::bounds::OPENING_PLIES;
 use shared::catalog::{GameSpec, GameVisitor};
 use shared::encoding::Encoding;
 use shared::game::Game;
@@ -14,9 +16,9 @@ use shared::setting::{SettingError, check_range, check_that};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SelfPlayConfig {
-    /// Finished games that make an iteration, at least 1.
+    /// Finished games that make an iteration, 1..=10,000,000.
     pub games_per_iteration: u32,
-    /// Simulations a move at generation 0, at least 1; grows to `search.simulation_count`.
+    /// Simulations a move at generation 0, 2..=100,000,000; grows to `search.simulation_count`.
     pub simulation_count_first: u32,
     /// Generations until `search.simulation_count` is reached; 0: at once.
     pub simulation_growth_generations: u32,
@@ -31,6 +33,9 @@ pub struct SelfPlayConfig {
 }
 
 impl SelfPlayConfig {
+    /// Possible values of `games_per_iteration`.
+    pub const GAMES_PER_ITERATION: RangeInclusive<u32> = 1..=10_000_000;
+
     /// Returns the search settings at `generation`: the number of simulations grows in a straight line.
     #[must_use]
     pub fn search_at(&self, generation: u32) -> SearchSettings {
@@ -45,8 +50,9 @@ impl SelfPlayConfig {
 
     pub(super) fn check(&self, game: &GameSpec) -> Result<(), SettingError> {
         self.search.check().map_err(|error| error.under("search"))?;
-        check_range("games_per_iteration", self.games_per_iteration, 1..)?;
-        check_range("simulation_count_first", self.simulation_count_first, 1..)?;
+        check_range("games_per_iteration", self.games_per_iteration, Self::GAMES_PER_ITERATION)?;
+        let counts = SearchSettings::SIMULATION_COUNTS;
+        check_range("simulation_count_first", self.simulation_count_first, counts)?;
         let share = self.endgame_share;
         check_range("endgame_share", share, 0.0..=1.0)?;
         check_that("endgame_share", share == 0.0 || has_endgames(game), || {
@@ -72,9 +78,6 @@ fn has_endgames(game: &GameSpec) -> bool {
     }
     game.visit(HasEndgames).unwrap_or(false)
 }
-
-/// Longest random opening of a gate: longer ones end many a game before the players begin.
-const OPENING_PLIES_MAX: u32 = 40;
 
 /// Most plies of a worker that are searched again.
 const CHECKED_PLIES_MAX: u32 = 10_000;
@@ -122,7 +125,7 @@ impl GateConfig {
         check_that("search.full_search_share", share == 1.0, || format!("{share} is not 1, as it is in every gate"))?;
         self.settings().check()?;
         check_range("checked_plies", self.checked_plies, ..=CHECKED_PLIES_MAX)?;
-        check_range("opening_plies", self.opening_plies, ..=OPENING_PLIES_MAX)
+        check_range("opening_plies", self.opening_plies, OPENING_PLIES)
     }
 }
 
@@ -134,13 +137,16 @@ pub struct YardstickConfig {
     pub games: u32,
     /// Simulations a move, 2..=100,000,000.
     pub simulation_count: u32,
-    /// Generations back to the second of the earlier networks, at least 1; the first is network 1.
+    /// Generations back to the second of the earlier networks, 1..=1,000,000; the first is network 1.
     pub earlier_generations: u32,
-    /// Generations whose games against network 1 are put together, at least 1; before so many promotions nobody is warned.
+    /// Generations whose games against network 1 are put together, 1..=1,000,000; before so many promotions nobody is warned.
     pub pooled_generations: u32,
 }
 
 impl YardstickConfig {
+    /// Possible values of `earlier_generations` and `pooled_generations`.
+    pub const GENERATIONS: RangeInclusive<u32> = 1..=1_000_000;
+
     /// Returns how a move is searched where gate games are searched by `gate`.
     #[must_use]
     pub fn search(&self, gate: &SearchSettings) -> SearchSettings {
@@ -150,8 +156,8 @@ impl YardstickConfig {
     pub(super) fn check(&self, gate: &SearchSettings) -> Result<(), SettingError> {
         check_range("games", self.games, ..=YARDSTICK_GAMES_MAX)?;
         check_that("games", self.games.is_multiple_of(2), || format!("{} is odd: games come in pairs", self.games))?;
-        check_range("earlier_generations", self.earlier_generations, 1..)?;
-        check_range("pooled_generations", self.pooled_generations, 1..)?;
+        check_range("earlier_generations", self.earlier_generations, Self::GENERATIONS)?;
+        check_range("pooled_generations", self.pooled_generations, Self::GENERATIONS)?;
         self.search(gate).check()
     }
 }

@@ -1,6 +1,7 @@
 //! Sections about the run itself and those it serves: `[run]`, `[server]`, `[metrics]`, `[inference]`.
 
 use std::net::SocketAddr;
+use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -9,9 +10,9 @@ use runtime::auth::Role;
 use runtime::tls::TlsSetting;
 use runtime::tls::server::ServerTlsFiles;
 use serde::{Deserialize, Serialize};
+use shared::bounds::{BATCHES_IN_FLIGHT, THREADS};
 use shared::setting::{SettingError, check_range, check_that};
-
-use super::THREADS_MAX;
+use shared::wire::BATCH_LEAF_COUNTS;
 
 /// Where the run lives and how it starts.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -84,7 +85,7 @@ pub struct ServerConfig {
     pub idle_leases_max: u32,
     /// Batches a worker's stream may have unanswered, 1..=4096: two for each of its threads.
     pub batches_in_flight_max: u32,
-    /// Leaves of one batch of a worker, 1..=65,536, and no more than are evaluated together.
+    /// Leaves of one batch of a worker, 1..=16,384, and no more than are evaluated together.
     pub worker_batch_leaves_max: u32,
     /// Connections at once, 1..=65,536. One that makes no call with the token makes room for others, and is closed after 30 s.
     pub connections_max: u32,
@@ -132,8 +133,8 @@ impl ServerConfig {
         check_that("lease", self.lease <= LEASE_MAX, || "is above 1day")?;
         check_that("drain_deadline", self.drain_deadline <= DRAIN_MAX, || "is above 1h")?;
         check_range("idle_leases_max", self.idle_leases_max, 1..=1000)?;
-        check_range("batches_in_flight_max", self.batches_in_flight_max, 1..=4096)?;
-        check_range("worker_batch_leaves_max", self.worker_batch_leaves_max, 1..=65_536)?;
+        check_range("batches_in_flight_max", self.batches_in_flight_max, BATCHES_IN_FLIGHT)?;
+        check_range("worker_batch_leaves_max", self.worker_batch_leaves_max, BATCH_LEAF_COUNTS)?;
         check_range("connections_max", self.connections_max, 1..=65_536)?;
         check_range("connections_per_address_max", self.connections_per_address_max, 1..=65_536)?;
         check_range("worker_games_first", self.worker_games_first, 1..=65_536)?;
@@ -237,7 +238,7 @@ pub(super) mod optional_address {
 pub struct InferenceConfig {
     /// `auto`, `cpu` or `cuda:N`.
     pub device: DeviceChoice,
-    /// Threads of one evaluation on the CPU, 0..=1024; 0: all cores.
+    /// Threads of one evaluation on the CPU, 0..=1024, of which no more are used than there are cores; 0: all cores.
     pub threads: usize,
     /// Batches evaluated at once, 1..=64, each by a thread with networks of its own.
     pub batches_at_once: u32,
@@ -261,11 +262,14 @@ pub struct InferenceConfig {
 }
 
 impl InferenceConfig {
+    /// Possible numbers of leaves that are evaluated together: batches of several workers.
+    pub const BATCH_LEAVES: RangeInclusive<u32> = 1..=65_536;
+
     pub(super) fn check(&self) -> Result<(), SettingError> {
-        check_range("threads", self.threads, ..=THREADS_MAX)?;
+        check_range("threads", self.threads, THREADS)?;
         check_range("batches_at_once", self.batches_at_once, 1..=64)?;
         check_range("encode_threads", self.encode_threads, 0..=64)?;
-        check_range("batch_leaves_max", self.batch_leaves_max, 1..=65_536)?;
+        check_range("batch_leaves_max", self.batch_leaves_max, Self::BATCH_LEAVES)?;
         let times = Duration::from_millis(1)..=Duration::from_secs(60);
         check_that("batch_time_max", times.contains(&self.batch_time_max), || "is not in 1ms to 1min")?;
         check_range("batches_waiting", self.batches_waiting, 1..=1000)?;

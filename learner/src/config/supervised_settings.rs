@@ -3,11 +3,15 @@
 
 use std::ops::Bound::{Excluded, Included};
 
+use std::ops::RangeInclusive;
+
 use net::{Device, DeviceChoice, TrainingPrecision, TrainingSettings};
+use samples::split::Split;
 use serde::{Deserialize, Serialize};
+use shared::bounds::{THREAD_COUNTS, THREADS};
 use shared::setting::{SettingError, check_range};
 
-use super::{BATCH_SIZE_MAX, LEARNING_RATE_END, THREADS_MAX};
+use super::{BATCH_SIZES, LEARNING_RATE_END, STEP_COUNTS};
 
 /// How a network learns without self-play.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -15,7 +19,7 @@ use super::{BATCH_SIZE_MAX, LEARNING_RATE_END, THREADS_MAX};
 pub struct SupervisedSettings {
     /// `auto`, `cpu` or `cuda:N`.
     pub device: DeviceChoice,
-    /// Threads of a step on the CPU, 0..=1024; 0: all cores.
+    /// Threads of a step on the CPU, 0..=1024, of which no more are used than there are cores; 0: all cores.
     pub threads: usize,
     /// The numbers in which a step multiplies: `float32`, `bfloat16` or `auto`.
     pub precision: TrainingPrecision,
@@ -27,33 +31,33 @@ pub struct SupervisedSettings {
     pub held_out_share: f64,
     /// Positions a step, 1..=65,536.
     pub batch_size: u32,
-    /// Times that every game is learned from, at most; at least 1.
+    /// Times that every game is learned from, at most; 1..=100,000.
     pub epochs: u32,
     /// How the learning rate falls.
     pub learning_rate_schedule: LearningRateSchedule,
     /// Learning rate after the warm-up, above 0 and below 10.
     pub learning_rate: f64,
-    /// Factor on the learning rate of the policy head, at least 0.
+    /// Factor on the learning rate of the policy head, 0..=1,000,000.
     pub policy_rate_scale: f64,
-    /// Factor on the learning rate of the value head, at least 0.
+    /// Factor on the learning rate of the value head, 0..=1,000,000.
     pub value_rate_scale: f64,
     /// Lowest learning rate, above 0 and at most `learning_rate`.
     pub learning_rate_min: f64,
     /// Epochs over which the learning rate rises from 0 in a straight line, 0..=1000.
     pub warmup_epochs: f64,
-    /// Epochs without a better held-out loss after which the learning rate is halved (`plateau`), at least 1.
+    /// Epochs without a better held-out loss after which the learning rate is halved (`plateau`), 1..=100,000.
     pub plateau_patience: u32,
-    /// Epochs without a better held-out loss after which training ends; 0: never.
+    /// Epochs without a better held-out loss after which training ends, 0..=100,000; 0: never.
     pub stop_patience: u32,
     /// Momentum of SGD, at least 0 and below 1.
     pub momentum: f64,
     /// Weight decay of SGD, at least 0 and below 1.
     pub weight_decay: f64,
-    /// Length to which a longer gradient is shortened, 0 or more; 0: none is.
+    /// Length to which a longer gradient is shortened, 0..=1,000,000; 0: none is.
     pub gradient_clip_norm: f64,
-    /// Weight of the value error beside the policy's cross-entropy, at least 0.
+    /// Weight of the value error beside the policy's cross-entropy, 0..=1,000,000.
     pub value_loss_weight: f64,
-    /// Steps between two checkpoints, at least 1.
+    /// Steps between two checkpoints, 1..=100,000,000.
     pub checkpoint_steps: u32,
 }
 
@@ -68,6 +72,9 @@ pub enum LearningRateSchedule {
 }
 
 impl SupervisedSettings {
+    /// Possible values of `epochs` and `plateau_patience`.
+    pub const EPOCHS: RangeInclusive<u32> = 1..=100_000;
+
     /// Returns how a trainer on `device` changes the weights.
     #[must_use]
     pub fn optimizer(&self, device: Device) -> TrainingSettings {
@@ -84,16 +91,18 @@ impl SupervisedSettings {
     }
 
     pub(super) fn check(&self) -> Result<(), SettingError> {
-        check_range("threads", self.threads, ..=THREADS_MAX)?;
-        check_range("batch_threads", self.batch_threads, 1..=THREADS_MAX)?;
-        check_range("held_out_share", self.held_out_share, (Excluded(0.0), Excluded(1.0)))?;
-        check_range("batch_size", self.batch_size, 1..=BATCH_SIZE_MAX)?;
-        check_range("epochs", self.epochs, 1..)?;
+        check_range("threads", self.threads, THREADS)?;
+        check_range("batch_threads", self.batch_threads, THREAD_COUNTS)?;
+        check_range("held_out_share", self.held_out_share, Split::HELD_OUT_SHARES)?;
+        check_range("batch_size", self.batch_size, BATCH_SIZES)?;
+        check_range("epochs", self.epochs, Self::EPOCHS)?;
         check_range("learning_rate", self.learning_rate, (Excluded(0.0), Excluded(LEARNING_RATE_END)))?;
         check_range("learning_rate_min", self.learning_rate_min, (Excluded(0.0), Included(self.learning_rate)))?;
         check_range("warmup_epochs", self.warmup_epochs, 0.0..=1000.0)?;
-        check_range("plateau_patience", self.plateau_patience, 1..)?;
-        check_range("checkpoint_steps", self.checkpoint_steps, 1..)?;
+        check_range("plateau_patience", self.plateau_patience, Self::EPOCHS)?;
+        check_range("stop_patience", self.stop_patience, ..=*Self::EPOCHS.end())?;
+        check_range("checkpoint_steps", self.checkpoint_steps, STEP_COUNTS)?;
+        check_range("gradient_clip_norm", self.gradient_clip_norm, TrainingSettings::GRADIENT_CLIP_NORMS)?;
         self.optimizer(Device::CPU).check()
     }
 }

@@ -62,9 +62,7 @@ pub fn run(
     net::open_device(inference.device).map_err(RunError::InferenceDevice)?;
     run_with(settings, listener, tokio, stop, move |files, network| {
         let device = net::open_device(inference.device)?;
-        if inference.threads > 0 {
-            net::set_threads(usable_threads(inference.threads));
-        }
+        set_threads("inference.threads", inference.threads);
         Ok(NetworkBackend::new(files, network, device, inference.batch_sizes.clone(), inference.networks_max))
     })
 }
@@ -152,15 +150,6 @@ where
         log_best(&taken_up, &self.settings.game);
         Ok(())
     }
-}
-
-/// Returns the threads of one evaluation: with more than there are cores each waits for the others, and a stop for all.
-fn usable_threads(wanted: usize) -> usize {
-    let cores = std::thread::available_parallelism().map_or(wanted, std::num::NonZero::get);
-    if wanted > cores {
-        warn!(wanted, cores, "inference.threads: there are fewer cores, so fewer threads are used");
-    }
-    wanted.min(cores)
 }
 
 /// Names the network that the run leaves behind.

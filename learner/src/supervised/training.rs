@@ -21,7 +21,7 @@ use super::rate_schedule::learning_rate;
 use super::supervised_progress::{EpochRow, SupervisedProgress, origin};
 use super::training_folder::TrainingFolder;
 use crate::config::{LearnerConfig, LearningRateSchedule, SupervisedSettings};
-use crate::devices::warn_if_passed_over;
+use crate::devices::{set_threads, warn_if_passed_over};
 use crate::numbers::{percent, round};
 use crate::prediction::measure;
 use crate::start_network;
@@ -71,9 +71,7 @@ impl<'a, E: Encoding> SupervisedTraining<'a, E> {
         let failed = |error| SupervisedError::Device { section: source.section(), source: error };
         let device = net::open_device(settings.device).map_err(failed)?;
         warn_if_passed_over(&format!("{}.device", source.section()), settings.device);
-        if settings.threads > 0 {
-            net::set_threads(settings.threads);
-        }
+        set_threads(&format!("{}.threads", source.section()), settings.threads);
         let spec = NetworkSpec::new(&config.game, config.network).map_err(NetError::from)?;
         let mut origin = origin(config, source, &sets.sha256())?;
         let start = start.map(|source| start_network::open_as(source, &spec)).transpose()?;

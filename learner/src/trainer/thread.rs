@@ -16,6 +16,7 @@ use super::reports::{MeanLosses, TrainerReports};
 use super::schedule::learning_rate;
 use super::{Candidate, TrainerError, TrainerParts, TrainingJob};
 use crate::config::TrainerSettings;
+use crate::devices::set_threads;
 use crate::losses::LossSum;
 use crate::numbers::round;
 
@@ -57,9 +58,7 @@ impl<E: Encoding> TrainerThread<E> {
     fn new(parts: TrainerParts<E>) -> Result<Self, TrainerError> {
         let config = &parts.settings.training;
         let device = net::open_device(config.device)?;
-        if config.threads > 0 {
-            net::set_threads(config.threads);
-        }
+        set_threads("training.threads", config.threads);
         let settings = config.optimizer(device);
         info!(%device, precision = ?settings.precision, "training");
         let (files, network, store) = (parts.files.clone(), parts.network.clone(), parts.store.clone());
