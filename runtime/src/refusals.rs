@@ -29,6 +29,20 @@ const WAIT_MAX: Duration = Duration::from_secs(2);
 /// An origin that was not refused for so long starts anew.
 const FORGET_AFTER: Duration = Duration::from_secs(600);
 
+/// Why a call is not let in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum CallRefusal {
+    /// It shows no token.
+    #[error("no token")]
+    NoToken,
+    /// It shows something else than a token that is asked for.
+    #[error("wrong token")]
+    WrongToken,
+    /// Others of its connection wait to be judged.
+    #[error("too many calls before one was let in")]
+    TooManyCalls,
+}
+
 /// Counts refused calls by where they come from.
 #[derive(Debug, Default)]
 pub struct Refusals {
@@ -64,12 +78,12 @@ impl Refusals {
     /// and only after a wait, whatever the judgement will be: whoever guesses learns nothing sooner.
     ///
     /// # Errors
-    /// What is wrong, as `judge` says: counted, and logged now and then.
+    /// [`CallRefusal`] as `judge` returns it, or [`CallRefusal::TooManyCalls`]: counted, and logged now and then.
     pub async fn admit<T>(
         &self,
         connection: Option<&ConnectionInfo>,
-        judge: impl FnOnce() -> Result<T, &'static str>,
-    ) -> Result<T, &'static str> {
+        judge: impl FnOnce() -> Result<T, CallRefusal>,
+    ) -> Result<T, CallRefusal> {
         let origin = Origin::of(connection.and_then(ConnectionInfo::address));
         let judged = match self.wait_for_turn(origin, connection).await {
             Ok(()) => judge(),
@@ -86,14 +100,14 @@ impl Refusals {
         judged
     }
 
-    async fn wait_for_turn(&self, origin: Origin, connection: Option<&ConnectionInfo>) -> Result<(), &'static str> {
+    async fn wait_for_turn(&self, origin: Origin, connection: Option<&ConnectionInfo>) -> Result<(), CallRefusal> {
         let is_trusted = connection.is_some_and(ConnectionInfo::is_trusted);
         let wait = if is_trusted { Duration::ZERO } else { self.lock().wait(origin, Instant::now()) };
         if wait.is_zero() {
             return Ok(());
         }
         // What a call that waits has sent so far is kept in memory: one for each connection.
-        let turn = connection.map(|connection| connection.turn().ok_or("too many calls before one was let in"));
+        let turn = connection.map(|connection| connection.turn().ok_or(CallRefusal::TooManyCalls));
         let _turn = turn.transpose()?;
         tokio::time::sleep(wait).await;
         Ok(())
@@ -256,9 +270,9 @@ mod tests {
     async fn right_and_wrong_tokens_of_a_failing_origin_are_answered_equally_late() {
         let refusals = Refusals::default();
         for _ in 0..FREE_COUNT {
-            refusals.admit(None, || Err::<(), _>("wrong token")).await.unwrap_err();
+            refusals.admit(None, || Err::<(), _>(CallRefusal::WrongToken)).await.unwrap_err();
         }
-        for (judged, wait) in [(Err("wrong token"), WAIT_FIRST), (Ok(()), 2 * WAIT_FIRST)] {
+        for (judged, wait) in [(Err(CallRefusal::WrongToken), WAIT_FIRST), (Ok(()), 2 * WAIT_FIRST)] {
             let asked_at = Instant::now();
             assert_eq!(refusals.admit(None, || judged).await, judged);
             assert!(asked_at.elapsed() >= wait, "{:?}", asked_at.elapsed());

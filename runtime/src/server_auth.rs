@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use crate::auth::{Role, Token, is_same};
 use crate::connections::ConnectionInfo;
-use crate::refusals::Refusals;
+use crate::refusals::{CallRefusal, Refusals};
 
 /// Refuses calls that do not show a token; lets everyone in if there is none.
 #[derive(Debug, Clone, Default)]
@@ -41,8 +41,8 @@ impl ServerAuth {
     /// ([`Refusals::admit`]).
     ///
     /// # Errors
-    /// What is wrong, in words.
-    pub async fn check(&self, shown: Option<&[u8]>, connection: Option<&ConnectionInfo>) -> Result<Role, &'static str> {
+    /// [`CallRefusal`]: no token, a wrong one, or too many calls of one connection that wait.
+    pub async fn check(&self, shown: Option<&[u8]>, connection: Option<&ConnectionInfo>) -> Result<Role, CallRefusal> {
         let Some(expected) = &self.0 else {
             connection.inspect(|connection| connection.note_call());
             return Ok(Role::Any);
@@ -66,14 +66,14 @@ impl ServerAuth {
 
 impl Expected {
     /// Returns what a caller that shows this may do.
-    fn role_of(&self, shown: Option<&[u8]>) -> Result<Role, &'static str> {
-        let shown = shown.ok_or("no token")?;
+    fn role_of(&self, shown: Option<&[u8]>) -> Result<Role, CallRefusal> {
+        let shown = shown.ok_or(CallRefusal::NoToken)?;
         // All are compared, whichever it is.
         let same = |found: Option<Role>, (header, role): &(String, Role)| {
             let is_this = is_same(shown, header.as_bytes());
             found.or(is_this.then_some(*role))
         };
-        self.headers.iter().fold(None, same).ok_or("wrong token")
+        self.headers.iter().fold(None, same).ok_or(CallRefusal::WrongToken)
     }
 }
 
@@ -93,9 +93,9 @@ mod tests {
         assert_eq!(open.refused_count(), 0);
         let auth = ServerAuth::new(Some(&token("abc")));
         for wrong in ["Bearer abd", "Bearer ab", "Bearer abcd", "abc"] {
-            assert_eq!(auth.check(Some(wrong.as_bytes()), None).await, Err("wrong token"));
+            assert_eq!(auth.check(Some(wrong.as_bytes()), None).await, Err(CallRefusal::WrongToken));
         }
-        assert_eq!(auth.check(None, None).await, Err("no token"));
+        assert_eq!(auth.check(None, None).await, Err(CallRefusal::NoToken));
         assert_eq!(auth.check(Some(b"Bearer abc"), None).await, Ok(Role::Any));
         assert_eq!(auth.refused_count(), 5);
     }

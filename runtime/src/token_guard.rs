@@ -12,6 +12,7 @@ use tonic::server::NamedService;
 use tower::Service;
 
 use crate::auth::HEADER;
+use crate::refusals::CallRefusal;
 use crate::server_auth::ServerAuth;
 
 /// A service of which only calls with the token reach the inner one; they carry their role
@@ -63,6 +64,6 @@ where
     }
 }
 
-fn refusal(problem: &str) -> Status {
+fn refusal(problem: CallRefusal) -> Status {
     Status::unauthenticated(format!("{problem}; give the worker the learner's token (token_file)"))
 }

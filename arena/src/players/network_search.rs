@@ -154,8 +154,8 @@ mod tests {
 
     const DEFAULTS: PlayerDefaults = PlayerDefaults { simulation_count: 400, exploration: 1.0, limit: None };
 
-    fn named(text: &str) -> Result<String, String> {
-        NetworkSearch::parse(text, &DEFAULTS).map(|search| search.to_string()).map_err(|error| error.to_string())
+    fn named(text: &str) -> Result<String, NetworkSearchError> {
+        NetworkSearch::parse(text, &DEFAULTS).map(|search| search.to_string())
     }
 
     #[test]
@@ -175,7 +175,7 @@ mod tests {
 
     #[test]
     fn what_is_wrong_is_named() {
-        let error = |text| named(text).unwrap_err();
+        let error = |text| named(text).unwrap_err().to_string();
         assert_eq!(error("1"), "\"1\" is not a number of simulations from 2 to 100000000");
         assert_eq!(error("100,x"), "\"x\" is not an exploration constant from 0 to 1000");
         assert_eq!(

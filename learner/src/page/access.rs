@@ -7,7 +7,7 @@ use std::net::IpAddr;
 use axum::http::{HeaderMap, header};
 use runtime::auth::{Token, is_same};
 use runtime::connections::ConnectionInfo;
-use runtime::refusals::Refusals;
+use runtime::refusals::{CallRefusal, Refusals};
 use sha2::{Digest, Sha256};
 
 /// How long a browser keeps the cookie, in seconds: 90 days.
@@ -87,7 +87,7 @@ impl Access {
 
     /// Compares what is shown with what is wanted, later and later for a visitor who keeps showing something else.
     async fn judge(&self, shown: &[u8], wanted: &[u8], visitor: Option<&ConnectionInfo>) -> Result<(), Refusal> {
-        let judge = || is_same(shown, wanted).then_some(()).ok_or("wrong token");
+        let judge = || is_same(shown, wanted).then_some(()).ok_or(CallRefusal::WrongToken);
         self.refusals.admit(visitor, judge).await.map_err(|_| Refusal::WrongToken)
     }
 

@@ -18,6 +18,9 @@ const LEFTOVERS: [&str; 4] = [concat!("dbg", "!("), concat!("todo", "!("), conca
 const NOTES: [&str; 2] = [concat!("TO", "DO"), concat!("FIX", "ME")];
 const MACHINE_PATHS: [&str; 2] = [concat!("/wo", "rk/"), concat!("/ro", "ot/")];
 
+/// Types that say nothing to whoever must decide by an error.
+const TEXT_ERRORS: [&str; 2] = ["String", "&'static str"];
+
 /// The pure domain.
 const PURE_FOLDERS: [&str; 2] = ["shared/src/", "notation/src/"];
 /// What the pure domain must not name: it knows no clock, file, environment, thread or network.
@@ -111,6 +114,9 @@ fn check_code(source: &Source) -> Vec<String> {
         if let Some(leftover) = LEFTOVERS.iter().find(|leftover| code.contains(**leftover) && !is_own_rule(source)) {
             complain(format!("{leftover} outside a test"));
         }
+        if has_text_error(code) {
+            complain("an error that is a text: name its cases in an enum".to_owned());
+        }
         if source.crate_name() != "net" && !is_own_rule(source) && names_tch(code) {
             complain("names tch, which only the crate net may".to_owned());
         }
@@ -128,6 +134,38 @@ fn check_code(source: &Source) -> Vec<String> {
 
 fn is_own_rule(source: &Source) -> bool {
     source.path == "xtask/src/tidy/rules.rs"
+}
+
+/// Returns whether a line names a `Result` whose error is a text.
+fn has_text_error(code: &str) -> bool {
+    let is_text = |(start, name): (usize, &str)| match type_arguments(&code[start + name.len()..])[..] {
+        [_, error] => TEXT_ERRORS.contains(&error),
+        _ => false,
+    };
+    code.match_indices("Result<").any(is_text)
+}
+
+/// Returns the arguments of a type whose `<` stands before `text`.
+fn type_arguments(text: &str) -> Vec<&str> {
+    let (mut arguments, mut depth, mut start, mut previous) = (Vec::new(), 0_u32, 0, ' ');
+    for (index, character) in text.char_indices() {
+        match character {
+            '<' | '(' | '[' => depth += 1,
+            '>' if previous == '-' => {}
+            '>' if depth == 0 => {
+                arguments.push(text[start..index].trim());
+                break;
+            }
+            '>' | ')' | ']' => depth = depth.saturating_sub(1),
+            ',' if depth == 0 => {
+                arguments.push(text[start..index].trim());
+                start = index + 1;
+            }
+            _ => {}
+        }
+        previous = character;
+    }
+    arguments
 }
 
 fn names_tch(code: &str) -> bool {
@@ -185,6 +223,18 @@ mod tests {
     fn unwrap_fails_outside_tests_only() {
         let text = "//! b\nfn b() { c().unwrap() }\n#[cfg(test)]\nmod tests {\nfn d() { c().unwrap() }\n}\n";
         assert_eq!(complaints("a/src/b.rs", text), ["a/src/b.rs:2: .unwrap() outside a test"]);
+    }
+
+    #[test]
+    fn errors_are_named_outside_tests() {
+        let count = |code: &str| complaints("a/src/b.rs", &format!("//! b\n{code}\n")).len();
+        assert_eq!(count("fn b(text: &str) -> Result<Vec<(u8, u8)>, String> {"), 1);
+        assert_eq!(count("fn b(judge: impl FnOnce() -> Result<(), &'static str>) {"), 1);
+        for named in ["Result<HashMap<String, String>, Error>", "Result<String>", "Result<(u8, String), BError>"] {
+            assert_eq!(count(&format!("fn b() -> {named} {{")), 0, "{named}");
+        }
+        assert_eq!(count("#[cfg(test)]\nmod tests {\nfn c() -> Result<(), String> {}\n}"), 0);
+        assert!(complaints("a/tests/b.rs", "//! b\nfn b() -> Result<(), String> {}\n").is_empty());
     }
 
     #[test]

@@ -14,6 +14,7 @@ use std::ops::RangeInclusive;
 use super::{DecodeError, Encoding, MoveCells, Neighbourhood, NetworkInput, PlaneShape, SparsePlanes, Symmetry};
 use crate::game::hive::{Cell, Hive, Move, PieceKind, Position};
 use layout::Layout;
+use policy::PolicyIndexProblem;
 
 /// How Hive is shown to a network.
 #[derive(Debug, Clone)]
@@ -63,7 +64,9 @@ impl HiveEncoding {
         cells.reserve(policy_indices.len());
         for &policy_index in policy_indices {
             let of_index = policy::cells_of(position, layout, self.game.rules().game_type, policy_index);
-            cells.push(of_index.map_err(|reason| DecodeError::PolicyIndex { policy_index, reason: reason.into() })?);
+            let refused =
+                |problem: PolicyIndexProblem| DecodeError::PolicyIndex { policy_index, reason: problem.to_string() };
+            cells.push(of_index.map_err(refused)?);
         }
         Ok(())
     }

@@ -11,6 +11,27 @@ use crate::game::hive::{Cell, Direction, GameType, Move, Piece, Position};
 /// The direction "on top".
 const ON_TOP: u16 = 6;
 
+/// Why an index names no move that could exist in a position.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub(super) enum PolicyIndexProblem {
+    #[error("indices are 0..5488")]
+    OutOfRange,
+    #[error("no such slot")]
+    NoSlot,
+    #[error("the opponent's piece is in hand")]
+    OpponentInHand,
+    #[error("the piece is not in play")]
+    NotInPlay,
+    #[error("mover and reference are one piece")]
+    OnePiece,
+    #[error("the reference is in hand")]
+    ReferenceInHand,
+    #[error("a piece cannot be placed on another")]
+    PlacedOnTop,
+    #[error("the cell is occupied")]
+    Occupied,
+}
+
 /// Appends the index of each move, in their order.
 pub(super) fn indices_of(position: &Position, layout: &Layout, moves: &[Move], policy_indices: &mut Vec<u16>) {
     let mut references = References::new(layout);
@@ -29,7 +50,7 @@ pub(super) fn cells_of(
     layout: &Layout,
     game_type: GameType,
     policy_index: u16,
-) -> Result<MoveCells, &'static str> {
+) -> Result<MoveCells, PolicyIndexProblem> {
     let (direction, mover_slot, reference_slot) = parts_of(policy_index)?;
     if policy_index == HiveEncoding::PASS_INDEX && position.ply() > 0 {
         return Ok(MoveCells::Nothing);
@@ -40,21 +61,21 @@ pub(super) fn cells_of(
         let source = layout.frame_cell(source);
         return Ok(source.map_or(MoveCells::Nothing, |source| MoveCells::Movement { source, target }));
     }
-    let mover = layout.piece_in(mover_slot).ok_or("no such slot")?;
+    let mover = layout.piece_in(mover_slot).ok_or(PolicyIndexProblem::NoSlot)?;
     if mover.side() != layout.side {
-        return Err("the opponent's piece is in hand");
+        return Err(PolicyIndexProblem::OpponentInHand);
     }
     if !game_type.has(mover.kind()) {
-        return Err("the piece is not in play");
+        return Err(PolicyIndexProblem::NotInPlay);
     }
     Ok(MoveCells::Placement { kind: mover.kind() as u8, target })
 }
 
 /// Returns direction, slot of the mover, and slot of the reference.
-fn parts_of(policy_index: u16) -> Result<(u16, u8, u8), &'static str> {
+fn parts_of(policy_index: u16) -> Result<(u16, u8, u8), PolicyIndexProblem> {
     let direction = policy_index / (28 * 28);
     if direction > ON_TOP {
-        return Err("indices are 0..5488");
+        return Err(PolicyIndexProblem::OutOfRange);
     }
     Ok((direction, (policy_index / 28 % 28) as u8, (policy_index % 28) as u8))
 }
@@ -64,18 +85,18 @@ fn target_of(
     position: &Position,
     layout: &Layout,
     (direction, mover_slot, reference_slot): (u16, u8, u8),
-) -> Result<Cell, &'static str> {
+) -> Result<Cell, PolicyIndexProblem> {
     if reference_slot == mover_slot {
         let is_first = direction == ON_TOP && position.ply() == 0;
-        return if is_first { Ok(Cell::ORIGIN) } else { Err("mover and reference are one piece") };
+        return if is_first { Ok(Cell::ORIGIN) } else { Err(PolicyIndexProblem::OnePiece) };
     }
-    let cell = layout.cell_in(reference_slot).ok_or("the reference is in hand")?;
+    let cell = layout.cell_in(reference_slot).ok_or(PolicyIndexProblem::ReferenceInHand)?;
     if direction == ON_TOP {
         let is_on_board = layout.cell_in(mover_slot).is_some();
-        return if is_on_board { Ok(cell) } else { Err("a piece cannot be placed on another") };
+        return if is_on_board { Ok(cell) } else { Err(PolicyIndexProblem::PlacedOnTop) };
     }
     let target = cell.step(usize::from(direction));
-    if position.height(target) > 0 { Err("the cell is occupied") } else { Ok(target) }
+    if position.height(target) > 0 { Err(PolicyIndexProblem::Occupied) } else { Ok(target) }
 }
 
 /// The lowest slot in each stack, eight times over to leave room for a direction; `EMPTY` where no piece is.
