@@ -2,69 +2,10 @@
 
 use std::fmt;
 use std::num::NonZero;
-use std::str::FromStr;
-
-use serde::{Deserialize, Serialize};
 
 use crate::cuda::GpuProblem;
+use crate::device_choice::DeviceChoice;
 use crate::{NetError, cuda};
-
-/// The device as the config names it: `auto`, `cpu`, `cuda` or `cuda:N`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
-pub enum DeviceChoice {
-    /// The first GPU if there is one, otherwise the processor.
-    #[default]
-    Auto,
-    /// The processor.
-    Cpu,
-    /// The GPU of this number.
-    Cuda(usize),
-}
-
-impl FromStr for DeviceChoice {
-    type Err = NetError;
-
-    fn from_str(text: &str) -> Result<Self, NetError> {
-        let unknown = || NetError::Device {
-            device: format!("{text:?}"),
-            reason: "not one of \"auto\", \"cpu\", \"cuda:0\", \"cuda:1\" and so on".into(),
-        };
-        match text {
-            "auto" => Ok(Self::Auto),
-            "cpu" => Ok(Self::Cpu),
-            "cuda" => Ok(Self::Cuda(0)),
-            _ => {
-                let number = text.strip_prefix("cuda:").ok_or_else(unknown)?;
-                number.parse::<u8>().map(|number| Self::Cuda(number.into())).map_err(|_| unknown())
-            }
-        }
-    }
-}
-
-impl TryFrom<String> for DeviceChoice {
-    type Error = NetError;
-
-    fn try_from(text: String) -> Result<Self, NetError> {
-        text.parse()
-    }
-}
-
-impl From<DeviceChoice> for String {
-    fn from(choice: DeviceChoice) -> Self {
-        choice.to_string()
-    }
-}
-
-impl fmt::Display for DeviceChoice {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Auto => write!(f, "auto"),
-            Self::Cpu => write!(f, "cpu"),
-            Self::Cuda(number) => write!(f, "cuda:{number}"),
-        }
-    }
-}
 
 /// A device that is there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -91,12 +32,6 @@ impl fmt::Display for Device {
 }
 
 impl DeviceChoice {
-    /// Returns the first of the choices that may be a GPU, or the processor: what [`cuda::preload`] has to prepare for.
-    #[must_use]
-    pub fn most_of(choices: &[Self]) -> Self {
-        choices.iter().copied().find(|choice| *choice != Self::Cpu).unwrap_or(Self::Cpu)
-    }
-
     /// Returns why the GPU that [`Self::Auto`] would have taken cannot be used; `None` if it can, or was not asked for.
     #[must_use]
     pub fn passed_over(self) -> Option<GpuProblem> {
@@ -151,17 +86,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn choices_are_read_and_written() {
-        for text in ["auto", "cpu", "cuda:0", "cuda:3"] {
-            assert_eq!(text.parse::<DeviceChoice>().unwrap().to_string(), text);
-        }
-        for text in ["", "gpu", "cuda:", "cuda:-1", "cuda:x", "CPU", "cuda:99999999999"] {
-            let error = text.parse::<DeviceChoice>().unwrap_err().to_string();
-            assert!(error.starts_with(&format!("device {text:?}: not one of")), "{error}");
-        }
-    }
-
-    #[test]
     fn there_are_no_more_threads_than_cores() {
         // A thread of its own: the number is kept by thread.
         let set = |wanted| std::thread::spawn(move || (set_threads(wanted), threads())).join().unwrap();
@@ -180,8 +104,5 @@ mod tests {
     fn only_auto_passes_a_gpu_over() {
         assert_eq!([DeviceChoice::Cpu, DeviceChoice::Cuda(0)].map(DeviceChoice::passed_over), [None, None]);
         assert_eq!(DeviceChoice::Auto.passed_over(), cuda::problem());
-        let (cpu, gpu) = (DeviceChoice::Cpu, DeviceChoice::Cuda(1));
-        assert_eq!(DeviceChoice::most_of(&[cpu, gpu, DeviceChoice::Auto]), gpu);
-        assert_eq!(DeviceChoice::most_of(&[cpu, cpu]), cpu);
     }
 }

@@ -9,6 +9,7 @@ mod arithmetic;
 mod checkpoint;
 pub mod cuda;
 mod device;
+mod device_choice;
 mod error;
 mod evaluator;
 mod file;
@@ -32,7 +33,8 @@ mod trainer;
 mod weight_average;
 
 pub use arithmetic::Arithmetic;
-pub use device::{Device, DeviceChoice, open_device, set_threads, threads};
+pub use device::{Device, open_device, set_threads, threads};
+pub use device_choice::DeviceChoice;
 pub use error::NetError;
 pub use evaluator::NetworkEvaluator;
 pub use file::NetworkFile;

@@ -3,7 +3,7 @@
 //! - [`buffer`] holds packed positions in memory; [`sampler`] draws the random batches of a run from it, and
 //!   [`epoch_batches`] the shuffled batches of an epoch.
 //! - [`dataset`] reads and writes files of samples; [`human_games`] reads games between people and makes samples of
-//!   them; [`split`] holds games out to measure with.
+//!   them; [`split`] holds games out to measure with, and [`sample_sets`] keeps both sides.
 //! - [`part_file`] writes a file that appears only once it is complete.
 //!
 //! Nothing here knows tensors, a database, gRPC or settings.
@@ -13,5 +13,6 @@ pub mod dataset;
 pub mod epoch_batches;
 pub mod human_games;
 pub mod part_file;
+pub mod sample_sets;
 pub mod sampler;
 pub mod split;

@@ -2,10 +2,8 @@
 
 mod support;
 
-use notation::uhp::GameString;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
-use serde::Deserialize;
 use shared::game::dama::Dama;
 use shared::game::dama::fen;
 use shared::game::hive::{Hive, HiveRules};
@@ -143,44 +141,6 @@ fn the_same_seed_plays_the_same_moves() {
     };
     assert_eq!(moves(1), moves(1));
     assert_ne!(moves(1), moves(2));
-}
-
-#[derive(Deserialize)]
-struct GameRow {
-    game: String,
-}
-
-#[test]
-fn the_winning_move_of_every_golden_game_of_hive_is_found() {
-    let text = testdata::read("hive/games.jsonl");
-    let mut win_count = 0;
-    for line in text.lines() {
-        let mut game: GameString =
-            serde_json::from_str::<GameRow>(line).expect("a game").game.parse().expect("a game string");
-        let rules = HiveRules { game_type: game.game_type, ply_limit: 1000, ..HiveRules::default() };
-        let hive = Hive::new(rules);
-        let last = game.moves.pop().expect("a game has moves");
-        game.turn = None;
-        let (position, _) = game.replay(&hive).expect("a legal game");
-        let winner = hive.side_to_move(&position);
-        let last = hive.parse_move(&position, &last).expect("a legal move");
-        let outcome_after = |mv| {
-            let mut after = position.clone();
-            hive.play(&mut after, mv);
-            hive.outcome(&after)
-        };
-        if outcome_after(last) != Some(Outcome::Win(winner)) {
-            continue;
-        }
-        win_count += 1;
-        for preset in SearchPreset::ALL {
-            let mut search = searched(&hive, &position, preset, (2000, 30), 1);
-            assert_eq!(search.proof(), Proof::Win, "{preset}: {winner:?} after {:?}", game.moves);
-            let chosen = search.choose_move().expect("a move");
-            assert_eq!(outcome_after(chosen), Some(Outcome::Win(winner)));
-        }
-    }
-    assert_eq!(win_count, 8, "golden games that end with a winning ply");
 }
 
 /// Returns the points of the first of two players in pairs of games from random openings, colours swapped.

@@ -9,7 +9,7 @@ use std::time::Instant;
 use net::{Device, NetError, Network, NetworkSpec, Trainer};
 use networks::NetworkSource;
 use samples::epoch_batches::{BatchSource, EpochOrder, for_each_batch};
-use samples::split::SampleSets;
+use samples::sample_sets::SampleSets;
 use shared::encoding::{Encoding, TrainingBatch};
 use store::files::sha256_hex;
 use tokio_util::sync::CancellationToken;

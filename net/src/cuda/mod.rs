@@ -22,7 +22,8 @@ use std::process::Command;
 
 pub use probe::GpuProblem;
 
-use crate::{DeviceChoice, NetError};
+use crate::NetError;
+use crate::device_choice::DeviceChoice;
 use probe::{GpuProbe, LoadedTorch};
 
 /// Set in the environment of the second start, so that there is never a third.

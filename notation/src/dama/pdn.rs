@@ -1,18 +1,20 @@
 //! Whole games as PDN, game type 22: tags, moves with comments and variations around them, a result.
 //!
-//! Comments, annotations and variations are passed over. A broken game is told of, and the next one is read.
+//! Comments, annotations and variations are skipped. A broken game is returned as an error, and reading continues.
 
+mod error;
 mod tokens;
 
 use crate::tags;
-use shared::game::dama::fen::{self, FenError};
+use shared::game::dama::fen;
 use shared::game::dama::text::{find_move, format_move};
 use shared::game::dama::{Dama, Move, Position};
-use shared::game::{Game, MoveError, Outcome, Side};
+use shared::game::{Game, Outcome, Side};
+
+use error::GAME_TYPE;
+pub use error::{PdnError, PdnReason};
 use tokens::{Token, Tokens};
 
-/// The number of Italian draughts among the game types of PDN.
-const GAME_TYPE: &str = "22";
 /// Columns after which a line of moves is broken.
 const COLUMN_COUNT_MAX: usize = 79;
 
@@ -27,52 +29,6 @@ pub struct PdnGame {
     pub moves: Vec<Move>,
     /// How the game ended, as the record says; `None` if it does not say.
     pub result: Option<Outcome>,
-}
-
-/// Why a record is not a game.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("line {line}: {reason}")]
-pub struct PdnError {
-    /// Where it is wrong, from 1.
-    pub line: u32,
-    /// What is wrong.
-    pub reason: PdnReason,
-}
-
-/// What is wrong with a record.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum PdnReason {
-    /// A comment, tag or variation has no end.
-    #[error("{0} without an end")]
-    Unclosed(&'static str),
-    /// It is a game of another kind.
-    #[error("game type {0:?} is not {GAME_TYPE}, Italian draughts")]
-    GameType(String),
-    /// The position that the game starts from is none.
-    #[error("tag FEN: {0}")]
-    Fen(FenError),
-    /// A move is not legal, or not a move.
-    #[error(transparent)]
-    Move(MoveError),
-    /// Two results stand at the end of a game.
-    #[error("two results, {0} and {1}")]
-    TwoResults(&'static str, &'static str),
-    /// The result at the end of the game is not that of its tag.
-    #[error("the tag Result says {tag}, the game ends with {found}")]
-    OtherTag {
-        /// The result in the tag.
-        tag: &'static str,
-        /// The result at the end.
-        found: &'static str,
-    },
-    /// The last position is won by another side than the record says.
-    #[error("the result is {stated}, but the last position is {found}")]
-    OtherOutcome {
-        /// What the record says.
-        stated: &'static str,
-        /// What the rules say.
-        found: &'static str,
-    },
 }
 
 impl PdnGame {
@@ -194,7 +150,7 @@ fn check_result(tag: Option<Outcome>, stated: Option<Outcome>, decided: Option<O
         return Err(PdnReason::OtherTag { tag: write_result(tag), found: write_result(stated) });
     }
     match (stated, decided) {
-        (Some(said), Some(found @ Outcome::Win(_))) if said != found => {
+        (Some(recorded), Some(found @ Outcome::Win(_))) if recorded != found => {
             Err(PdnReason::OtherOutcome { stated: write_result(stated), found: write_result(decided) })
         }
         _ => Ok(()),

@@ -10,7 +10,8 @@ use shared::record::ValueTargetRule;
 
 use super::{GameSamples, game_key, samples_of};
 use crate::buffer::SampledGame;
-use crate::split::{SampleSets, Split};
+use crate::sample_sets::SampleSets;
+use crate::split::Split;
 
 /// Games made into samples at once, so that few are held unpacked.
 const CHUNK_GAMES: usize = 4096;

@@ -1,6 +1,6 @@
 //! The parts of a PDN text: tags, moves and results, with the line of each. Everything else is passed over.
 
-use super::{PdnError, PdnReason};
+use super::error::{PdnError, PdnReason};
 use crate::tags::{self, Bracketed};
 use shared::game::{Outcome, Side};
 
