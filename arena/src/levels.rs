@@ -21,7 +21,7 @@ pub struct StrengthLevel(u8);
 /// A text that is not a level.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0:?} is not a level from 1 to 10")]
-pub struct LevelError(pub String);
+pub struct StrengthLevelError(pub String);
 
 /// How a level chooses its moves.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -107,10 +107,10 @@ impl fmt::Display for StrengthLevel {
 }
 
 impl FromStr for StrengthLevel {
-    type Err = LevelError;
+    type Err = StrengthLevelError;
 
-    fn from_str(text: &str) -> Result<Self, LevelError> {
-        text.parse().ok().and_then(Self::new).ok_or_else(|| LevelError(text.to_owned()))
+    fn from_str(text: &str) -> Result<Self, StrengthLevelError> {
+        text.parse().ok().and_then(Self::new).ok_or_else(|| StrengthLevelError(text.to_owned()))
     }
 }
 
@@ -163,9 +163,9 @@ mod tests {
             }
         }
         for text in ["0", "11", "-1", "strong", ""] {
-            assert_eq!(text.parse::<StrengthLevel>(), Err(LevelError(text.to_owned())));
+            assert_eq!(text.parse::<StrengthLevel>(), Err(StrengthLevelError(text.to_owned())));
         }
-        assert_eq!(LevelError("11".into()).to_string(), "\"11\" is not a level from 1 to 10");
+        assert_eq!(StrengthLevelError("11".into()).to_string(), "\"11\" is not a level from 1 to 10");
     }
 
     #[test]

@@ -95,7 +95,7 @@ impl Inbox {
     /// Returns the failure that ended the lines, if one did.
     ///
     /// # Errors
-    /// That failure.
+    /// The error with which the operating system ended the input.
     pub fn finish(self) -> io::Result<()> {
         self.failure.map_or(Ok(()), Err)
     }

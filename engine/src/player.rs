@@ -149,8 +149,11 @@ impl<G: NetworkGame> PlayedNetwork<G> for LocalNetwork<G> {
         if search_count <= 1 {
             self.shared = None;
         } else if self.shared.as_ref().is_none_or(|(_, known)| *known != batches_at_once) {
-            let settings =
-                arena::players::NetworkSettings { device: self.choice, thread_count: count as usize, batches_at_once };
+            let settings = arena::players::NetworkPlaySettings {
+                device: self.choice,
+                thread_count: count as usize,
+                batches_at_once,
+            };
             let shared = arena::players::SharedNetwork::open(&G::default(), &self.source, settings);
             let shared = shared.map_err(|error| EvaluationError::NetworkUnavailable(error.to_string()))?;
             self.shared = Some((shared, batches_at_once));

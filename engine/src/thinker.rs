@@ -101,7 +101,7 @@ impl<G: MatchGame> Thinker<G> {
     /// Searches `position`, which is that of the tree if one is kept, until a limit is reached or `goes_on` says no.
     ///
     /// # Errors
-    /// [`ThinkError`]; the tree is dropped then.
+    /// [`ThinkError`]: a position without moves, a network that fails; the tree is dropped then.
     pub fn think(
         &mut self,
         game: &G,
@@ -126,7 +126,7 @@ impl<G: MatchGame> Thinker<G> {
     /// Searches at full strength, whatever the level, with a tree of its own that is given back.
     ///
     /// # Errors
-    /// [`ThinkError`].
+    /// [`ThinkError`]: a game that is over, a network that fails.
     pub fn advise(
         &mut self,
         game: &G,

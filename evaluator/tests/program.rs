@@ -16,7 +16,7 @@ fn the_shipped_settings_are_the_defaults() {
 }
 
 #[test]
-fn an_address_that_is_none_is_named() {
+fn an_invalid_address_is_named() {
     let mut command = Command::new(env!("CARGO_BIN_EXE_evaluator"));
     let output = command.args(["--learner", "learner"]).output().expect("run the evaluator");
     assert_eq!(output.status.code(), Some(64));

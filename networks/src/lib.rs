@@ -40,7 +40,7 @@ pub enum NetworkSource {
     File(PathBuf),
 }
 
-/// Why the bytes of a network cannot be had.
+/// Why the network's bytes cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum NetworkSourceError {
     /// The file cannot be read.
@@ -72,7 +72,7 @@ impl NetworkSource {
     /// Returns the bytes of the network file, for `game` if it is the ready one.
     ///
     /// # Errors
-    /// [`NetworkSourceError`].
+    /// [`NetworkSourceError`]: a file that cannot be read, a folder without a network, a game without a ready one.
     pub fn read(&self, game: &GameSpec) -> Result<Cow<'static, [u8]>, NetworkSourceError> {
         match self {
             Self::Ready => {

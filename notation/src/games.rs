@@ -3,7 +3,7 @@
 //! The state in the line is trusted unless a queen is surrounded: people resign, and clocks run out. Pieces may be
 //! numbered in any order.
 
-use super::played::{Replay, Told};
+use super::played::{Replay, StatedEnd};
 use super::uhp::{GameState, GameString};
 use super::{Ending, PlayedGame, ReadError, ReadOptions};
 use shared::game::hive::text::read_recorded_move;
@@ -20,7 +20,7 @@ pub struct LineError {
     pub error: ReadError,
 }
 
-/// Reads games, one a line; empty lines are passed over. A broken game is left out whole and told of in its place.
+/// Reads games, one a line, skipping empty lines. A broken game is dropped, and its error is returned in its place.
 pub fn read_lines(text: &str, options: ReadOptions) -> impl Iterator<Item = Result<PlayedGame, LineError>> {
     (1..)
         .zip(text.lines())
@@ -59,6 +59,6 @@ pub(super) fn finish_stated(replay: Replay, stated: Option<Outcome>) -> PlayedGa
         let is_repetition = outcome == Outcome::Draw && replay.is_repeated();
         (outcome, if is_repetition { Ending::Repetition } else { Ending::Stated })
     };
-    let told = Told { end: stated.map(end), stated };
-    replay.finish(told)
+    let stated_end = StatedEnd { end: stated.map(end), stated };
+    replay.finish(stated_end)
 }

@@ -10,7 +10,7 @@ use shared::game::hive::text::lowest_in_hand;
 use shared::game::hive::{Cell, GameType, Hive, HiveRules, Move, PieceKind, Position};
 use shared::game::{Game, Outcome};
 
-/// Most plies that a game may have; the longest known game of people has fewer than 400.
+/// Most plies that a game may have; the longest known human game has fewer than 400.
 pub const PLY_COUNT_MAX: u32 = 5_000;
 
 /// How strictly games are read.
@@ -192,9 +192,9 @@ pub(super) struct Replay {
     remarks: Vec<Remark>,
 }
 
-/// What a source tells of the end of a game beyond its moves.
+/// What a source states of the end of a game beyond its moves.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Told {
+pub(super) struct StatedEnd {
     /// An end that the moves themselves do not show.
     pub(super) end: Option<(Outcome, Ending)>,
     /// The outcome in words.
@@ -261,34 +261,34 @@ impl Replay {
         Ok(())
     }
 
-    /// Ends the reading. Surrounded queens count most, then what was told, then a repetition in the last position.
-    pub(super) fn finish(mut self, told: Told) -> PlayedGame {
+    /// Ends the reading. Surrounded queens count most, then what the source states, then a repetition in the last position.
+    pub(super) fn finish(mut self, stated_end: StatedEnd) -> PlayedGame {
         let decided = self.judge.outcome(&self.position);
         let (outcome, ending) = if let Some(outcome) = decided {
             (Some(outcome), Ending::QueenSurrounded)
-        } else if let Some((outcome, ending)) = told.end {
+        } else if let Some((outcome, ending)) = stated_end.end {
             (Some(outcome), ending)
         } else if self.is_repeated() {
             (Some(Outcome::Draw), Ending::Repetition)
         } else {
             (None, Ending::Unfinished)
         };
-        self.add_remarks(decided, told);
+        self.add_remarks(decided, stated_end);
         PlayedGame {
             rules: *self.judge.rules(),
             moves: self.moves,
             outcome,
             ending,
-            stated_outcome: told.stated,
+            stated_outcome: stated_end.stated,
             remarks: self.remarks,
         }
     }
 
-    fn add_remarks(&mut self, decided: Option<Outcome>, told: Told) {
+    fn add_remarks(&mut self, decided: Option<Outcome>, stated_end: StatedEnd) {
         if let Some(ply) = self.third_repetition.filter(|ply| (*ply as usize) < self.moves.len()) {
             self.remarks.push(Remark::ThirdRepetition { ply });
         }
-        if let Some(stated) = told.stated.filter(|stated| decided.is_some_and(|decided| decided != *stated)) {
+        if let Some(stated) = stated_end.stated.filter(|stated| decided.is_some_and(|decided| decided != *stated)) {
             self.remarks.push(Remark::StatedOtherwise { stated });
         }
     }

@@ -96,7 +96,7 @@ impl Door {
                     let count = self.log.note(&DoorEvent::Refused(origin), 1, Instant::now());
                     if let Some(count) = count {
                         let count_max = self.limits.count_per_address_max;
-                        warn!(address = %origin, count, count_max, "connections refused: their address has as many as it may");
+                        warn!(address = %origin, count, count_max, "connections refused: too many from this address");
                     }
                     return None;
                 }
@@ -111,9 +111,9 @@ impl Door {
         let Some(count) = self.log.note(&event, 1, Instant::now()) else { return };
         let count_max = self.limits.count_max;
         if someone_leaves {
-            warn!(count, count_max, "connections without a call make room: as many as may be are open");
+            warn!(count, count_max, "connection limit reached: closing connections that made no call");
         } else {
-            warn!(count, count_max, "connections wait: as many as may be are open");
+            warn!(count, count_max, "connection limit reached: new connections wait");
         }
     }
 }

@@ -65,7 +65,7 @@ pub fn print(text: &str) -> io::Result<()> {
 /// programs that write to nothing but stdout and files.
 ///
 /// # Errors
-/// Every other failure.
+/// The error of `result`, unless a closed pipe is among its causes.
 pub fn unless_reader_has_gone<E: AsRef<AnyError>>(result: Result<(), E>) -> Result<(), E> {
     let is_closed = |cause: &io::Error| cause.kind() == io::ErrorKind::BrokenPipe;
     match result {

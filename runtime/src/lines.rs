@@ -20,7 +20,7 @@ pub enum LineError {
 /// too long is skipped whole.
 ///
 /// # Errors
-/// What the system says if it cannot read on.
+/// An input that fails: the error of the operating system.
 pub fn next_line(input: &mut impl BufRead) -> io::Result<Option<Result<String, LineError>>> {
     let mut bytes = Vec::new();
     let count = input.by_ref().take(LINE_BYTES_MAX as u64 + 1).read_until(b'\n', &mut bytes)?;

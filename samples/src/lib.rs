@@ -2,7 +2,7 @@
 //!
 //! - [`buffer`] holds packed positions in memory; [`sampler`] draws the random batches of a run from it, and
 //!   [`epoch_batches`] the shuffled batches of an epoch.
-//! - [`dataset`] reads and writes files of samples; [`human_games`] reads games between people and makes samples of
+//! - [`dataset`] reads and writes files of samples; [`human_games`] reads human games and makes samples of
 //!   them; [`split`] holds games out to measure with, and [`sample_sets`] keeps both sides.
 //! - [`part_file`] writes a file that appears only once it is complete.
 //!

@@ -1,4 +1,4 @@
-//! Encoding of Hive in midgame positions of games between people. Every bench asserts its result.
+//! Encoding of Hive in midgame positions of human games. Every bench asserts its result.
 //!
 //! Bars: 512 samples turned and encoded in 30 ms; aims: encode 3 us, 60 policy indices 1.5 us, unpack 0.5 us.
 

@@ -23,7 +23,7 @@ fn hive() -> Hive {
     Hive::new(HiveRules { game_type: GameType::MLP, ..HiveRules::default() })
 }
 
-/// Positions of games between people after 20, 30, 40 and 50 plies.
+/// Positions of human games after 20, 30, 40 and 50 plies.
 fn midgames() -> Vec<Midgame> {
     let games = testdata::read("bga/games.uhp");
     let hive = hive();

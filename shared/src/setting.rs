@@ -49,7 +49,7 @@ pub fn check_range<T: PartialOrd + Display>(
     if range.contains(&value) { Ok(()) } else { Err(SettingError::new(key, OutOfRange { value, range })) }
 }
 
-/// Checks what is no matter of a range.
+/// Checks a condition other than a range.
 ///
 /// # Errors
 /// [`SettingError`] with `key` and `problem`, unless `is_fine`.

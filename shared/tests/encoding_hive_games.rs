@@ -1,4 +1,4 @@
-//! The Hive encoding over whole games: those of people, and records made into training batches.
+//! The Hive encoding over whole games: human games, and records made into training batches.
 
 use std::collections::HashMap;
 
@@ -64,7 +64,7 @@ fn human_hives_fit_the_default_frame_and_have_one_index_a_move() {
     println!("{position_count} positions; too large for 10, 12, 16, 20: {too_large_counts:?}");
     println!("{outside_count} with a legal move that leaves 16");
     assert!(position_count > 260_000, "{position_count}");
-    assert_eq!(too_large_counts[2..], [0, 0], "no hive of people is wider than 16");
+    assert_eq!(too_large_counts[2..], [0, 0], "no hive of a human game is wider than 16");
     assert_eq!(outside_count, 50, "positions with a legal move that leaves the frame");
 }
 

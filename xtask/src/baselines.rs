@@ -43,7 +43,7 @@ const fn less(key: &'static str, name: &'static str, described: Option<f64>, bar
 pub struct Measurements(HashMap<String, f64>);
 
 impl Measurements {
-    /// Reads a line; other lines than measurements are passed over. The last one of a key counts.
+    /// Reads a line; other lines than measurements are skipped. The last one of a key counts.
     pub fn read(&mut self, line: &str) {
         let mut words = line.split_whitespace();
         if let (Some("measured"), Some(key), Some(value)) = (words.next(), words.next(), words.next())

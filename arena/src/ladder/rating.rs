@@ -35,7 +35,7 @@ const TOLERANCE: f64 = 1e-10;
 
 /// Rates `player_count` players. In the group of `anchor` Elo counts from it, in others from the mean.
 ///
-/// Meetings of a player with itself, and of players that are not there, are passed over.
+/// Meetings of a player with itself, and of players that are not there, are skipped.
 #[must_use]
 pub fn rate(player_count: usize, meetings: &[Meeting], anchor: Option<usize>) -> Vec<Rating> {
     let points = point_table(player_count, meetings);

@@ -23,7 +23,7 @@ use crate::players::{
     EngineBounds, MatchPlayer, PlayerError, PlayerFailure, PlayerSpec, PresetPlayer, RandomPlayer, SearchPlayer,
 };
 #[cfg(feature = "network")]
-use crate::players::{NetworkSettings, PolicyPlayer, SharedNetwork, network_bytes};
+use crate::players::{NetworkPlaySettings, PolicyPlayer, SharedNetwork, network_bytes};
 
 /// Time between two progress lines.
 const PROGRESS_INTERVAL: Duration = Duration::from_secs(30);
@@ -37,7 +37,7 @@ pub struct MatchSettings {
     pub engine_bounds: EngineBounds,
     /// How networks are computed.
     #[cfg(feature = "network")]
-    pub networks: NetworkSettings,
+    pub networks: NetworkPlaySettings,
 }
 
 /// The two players of one thread.

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
 
 use super::PlayerFailure;
-use super::engine_process::{EngineProcess, NoLine};
+use super::engine_process::{EngineProcess, LineFailure};
 
 /// Lines of one answer, at most.
 const ANSWER_LINES_MAX: usize = 10_000;
@@ -117,12 +117,12 @@ impl Engine {
                 }
                 Ok(line) if lines.len() < ANSWER_LINES_MAX => lines.push(line),
                 Ok(_) => return forfeit(format!("more than {ANSWER_LINES_MAX} lines")),
-                Err(NoLine::Cancelled) => return Err(PlayerFailure::Cancelled),
-                Err(NoLine::Late) => {
+                Err(LineFailure::Cancelled) => return Err(PlayerFailure::Cancelled),
+                Err(LineFailure::Late) => {
                     let (seconds, last) = (wait_max.as_secs_f64(), process.last_line());
                     return forfeit(format!("no answer in {seconds} s, its last line was {last:?}"));
                 }
-                Err(NoLine::Ended) => return forfeit(process.describe_end()),
+                Err(LineFailure::Ended) => return forfeit(process.describe_end()),
             }
         }
     }

@@ -36,7 +36,7 @@ pub struct EngineProcess {
 
 /// Why there is no line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum NoLine {
+pub enum LineFailure {
     /// Not in time.
     Late,
     /// The program has closed its output.
@@ -83,18 +83,18 @@ impl EngineProcess {
     /// Waits for a line of the program's stdout until `deadline`.
     ///
     /// # Errors
-    /// [`NoLine`] if there is none in time, the program has ended or the match is being stopped.
-    pub fn next_line(&mut self, deadline: Instant) -> Result<String, NoLine> {
+    /// [`LineFailure`] if there is none in time, the program has ended or the match is being stopped.
+    pub fn next_line(&mut self, deadline: Instant) -> Result<String, LineFailure> {
         loop {
             if self.stop.is_cancelled() {
-                return Err(NoLine::Cancelled);
+                return Err(LineFailure::Cancelled);
             }
             let left = deadline.saturating_duration_since(Instant::now());
             match self.lines.recv_timeout(left.min(LOOK_INTERVAL)) {
                 Ok(line) => return Ok(line),
-                Err(RecvTimeoutError::Timeout) if left.is_zero() => return Err(NoLine::Late),
+                Err(RecvTimeoutError::Timeout) if left.is_zero() => return Err(LineFailure::Late),
                 Err(RecvTimeoutError::Timeout) => {}
-                Err(RecvTimeoutError::Disconnected) => return Err(NoLine::Ended),
+                Err(RecvTimeoutError::Disconnected) => return Err(LineFailure::Ended),
             }
         }
     }

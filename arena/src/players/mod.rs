@@ -24,7 +24,7 @@ use shared::search::{EvaluationError, SearchError};
 pub use engine::EngineBounds;
 pub use hub_engine::HubPlayer;
 #[cfg(feature = "network")]
-pub use network::{NetworkClient, NetworkPlayerError, NetworkSettings, SharedNetwork, network_bytes};
+pub use network::{NetworkClient, NetworkPlaySettings, NetworkPlayerError, SharedNetwork, network_bytes};
 pub use network_search::{ExplorationError, NetworkSearch, NetworkSearchError, read_exploration};
 #[cfg(feature = "network")]
 pub use policy::PolicyPlayer;

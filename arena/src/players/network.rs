@@ -25,7 +25,7 @@ const GPU_WAIT_MAX: Duration = Duration::from_millis(1);
 
 /// Where and how networks are computed.
 #[derive(Debug, Clone, Copy)]
-pub struct NetworkSettings {
+pub struct NetworkPlaySettings {
     /// The device.
     pub device: DeviceChoice,
     /// Processor threads that compute one batch; 0: one for each core.
@@ -98,7 +98,7 @@ impl<G: NetworkGame> SharedNetwork<G> {
     ///
     /// # Errors
     /// [`NetworkPlayerError`] if the file, the device or the thread cannot be had, or the network plays another game.
-    pub fn open(game: &G, source: &NetworkSource, settings: NetworkSettings) -> Result<Self, NetworkPlayerError> {
+    pub fn open(game: &G, source: &NetworkSource, settings: NetworkPlaySettings) -> Result<Self, NetworkPlayerError> {
         let exchange = Arc::new(Exchange::default());
         let (thread, view) = start::<G>(source, settings, &exchange)?;
         let mut network = Self { game: game.clone(), view, exchange, threads: vec![thread] };
@@ -133,7 +133,7 @@ impl<G: NetworkGame> Drop for SharedNetwork<G> {
 /// Starts a thread that computes the network, and waits until it is ready. Returns how the network sees the board, too.
 fn start<G: NetworkGame>(
     source: &NetworkSource,
-    settings: NetworkSettings,
+    settings: NetworkPlaySettings,
     exchange: &Arc<Exchange>,
 ) -> Result<(JoinHandle<()>, G::View), NetworkPlayerError> {
     let (opened, ready) = sync_channel(1);
@@ -159,7 +159,7 @@ impl Drop for EndGuard {
 /// Opens the network, reports how it sees the board, and computes batches until no requests will come any more.
 fn compute<G: NetworkGame>(
     source: &NetworkSource,
-    settings: NetworkSettings,
+    settings: NetworkPlaySettings,
     exchange: &Exchange,
     opened: &SyncSender<Result<G::View, NetworkPlayerError>>,
 ) {
@@ -185,7 +185,7 @@ fn compute<G: NetworkGame>(
 
 fn open_for_inference<G: NetworkGame>(
     source: &NetworkSource,
-    settings: NetworkSettings,
+    settings: NetworkPlaySettings,
 ) -> Result<(InferenceNetwork, G::View), NetworkPlayerError> {
     let device = net::open_device(settings.device)?;
     net::set_threads(settings.thread_count);

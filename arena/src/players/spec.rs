@@ -10,7 +10,7 @@ use sha2::{Digest, Sha256};
 use shared::search::{SearchPreset, SearchSettings};
 
 use super::network_search::{NetworkSearch, NetworkSearchError, read_simulations};
-use crate::levels::{LevelError, StrengthLevel};
+use crate::levels::{StrengthLevel, StrengthLevelError};
 
 /// The searches without a network, by all their names. `vanilla` has always been `mcts` in tables.
 const PRESETS: [(&str, SearchPreset); 3] =
@@ -121,7 +121,7 @@ pub enum PlayerSpecError {
         /// The player.
         player: String,
         /// What is wrong.
-        error: LevelError,
+        error: StrengthLevelError,
     },
     /// An engine without a limit would think for ever.
     #[error(

@@ -1,6 +1,6 @@
 //! `alveare dama`: the engine for programs that speak the hub protocol for draughts.
 //!
-//! Here are the command line and the loop over lines; what is said and done is told in `docs/hub.md`.
+//! Command line and input loop; the protocol is described in `docs/hub.md`.
 
 mod level;
 mod session;
@@ -9,7 +9,7 @@ mod watch;
 use std::io::{self, BufRead, Write};
 
 use anyhow::Context;
-use session::Session;
+use session::HubSession;
 use watch::Next;
 
 use crate::inbox::{Inbox, Line};
@@ -34,7 +34,7 @@ pub struct Options {
 /// A network that cannot be played; input or output that fails.
 pub fn run(options: &Options, input: impl BufRead + Send + 'static, out: &mut impl Write) -> anyhow::Result<()> {
     let (player, preset) = (options.player.player()?, options.player.preset);
-    let mut session = Session::new(player, preset, options.seed.unwrap_or_else(rand::random));
+    let mut session = HubSession::new(player, preset, options.seed.unwrap_or_else(rand::random));
     let inbox = Inbox::open(input).context("start the thread that reads lines")?;
     match converse(&mut session, inbox, out) {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
@@ -43,7 +43,7 @@ pub fn run(options: &Options, input: impl BufRead + Send + 'static, out: &mut im
 }
 
 impl watch::Lines for Inbox {
-    /// Rubbish is passed over like a command that nobody knows.
+    /// Rubbish is skipped like a command that nobody knows.
     fn poll(&mut self) -> Option<Option<String>> {
         loop {
             match Inbox::poll(self)? {
@@ -55,7 +55,7 @@ impl watch::Lines for Inbox {
     }
 }
 
-fn converse(session: &mut Session, mut inbox: Inbox, out: &mut impl Write) -> io::Result<()> {
+fn converse(session: &mut HubSession, mut inbox: Inbox, out: &mut impl Write) -> io::Result<()> {
     while let Some(line) = inbox.wait() {
         let Ok(text) = line.text else { continue };
         if session.execute(&text, &mut inbox, out)? == Next::Quit {

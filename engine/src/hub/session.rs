@@ -9,7 +9,7 @@ use shared::game::dama::{Dama, DamaRules, Move, Position};
 use shared::game::{Game, MoveError, Outcome};
 use shared::search::{ParallelSearch, SearchPreset};
 
-use super::level::{Level, LevelError};
+use super::level::{HubLevelError, Level};
 use super::watch::{Ends, Lines, Next, Watch};
 use crate::options::{EngineOptions, Kind, OptionError, ShownOption};
 use crate::player::Player;
@@ -17,7 +17,7 @@ use crate::thinker::Thinker;
 use notation::dama::hub_line::{HubLine, quoted};
 
 /// One conversation.
-pub struct Session {
+pub struct HubSession {
     /// Its tree is that of the last search.
     thinker: Thinker<Dama>,
     /// The position; none after one that was refused.
@@ -39,7 +39,7 @@ enum CommandError {
     #[error("pos: {0}")]
     Move(#[from] MoveError),
     #[error(transparent)]
-    Level(#[from] LevelError),
+    Level(#[from] HubLevelError),
 }
 
 /// How a search is meant.
@@ -53,7 +53,7 @@ enum Mode {
     Analyze,
 }
 
-impl Session {
+impl HubSession {
     /// Makes a session at the start of a game. `seed` is for choosing moves at a temperature.
     pub fn new(player: Player<Dama>, preset: SearchPreset, seed: u64) -> Self {
         let (thinker, position) = (Thinker::new(player, preset, seed), Some(dama().initial_position()));
@@ -64,7 +64,7 @@ impl Session {
         self.thinker.options()
     }
 
-    /// Carries out a line and writes the answer. Unknown commands are passed over, as the protocol wants it.
+    /// Carries out a line and writes the answer. Unknown commands are skipped, as the protocol wants it.
     ///
     /// # Errors
     /// If the answer cannot be written.

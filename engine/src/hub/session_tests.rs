@@ -28,17 +28,17 @@ impl Lines for Script {
     }
 }
 
-fn session() -> Session {
-    Session::new(Player::new(None), SearchPreset::AlphaZero, 1)
+fn session() -> HubSession {
+    HubSession::new(Player::new(None), SearchPreset::AlphaZero, 1)
 }
 
-fn say_while(session: &mut Session, line: &str, script: &[(u32, Option<&'static str>)]) -> (String, Next) {
+fn say_while(session: &mut HubSession, line: &str, script: &[(u32, Option<&'static str>)]) -> (String, Next) {
     let mut out = Vec::new();
     let next = session.execute(line, &mut Script(script.iter().copied().collect()), &mut out).unwrap();
     (String::from_utf8(out).unwrap(), next)
 }
 
-fn say(session: &mut Session, line: &str) -> String {
+fn say(session: &mut HubSession, line: &str) -> String {
     say_while(session, line, &[]).0
 }
 
@@ -150,7 +150,7 @@ fn depth_is_that_of_the_best_line() {
 #[test]
 fn what_is_wrong_is_told_in_one_line() {
     let mut session = session();
-    let error = |session: &mut Session, line: &str| {
+    let error = |session: &mut HubSession, line: &str| {
         let answer = say(session, line);
         assert!(answer.starts_with("error message=\"") && answer.lines().count() == 1, "{line}: {answer}");
         answer

@@ -27,7 +27,7 @@ pub struct LadderOptions {
 /// Prints the table, after a match if one is wanted.
 ///
 /// # Errors
-/// Those of a match, and [`arena::ladder::LadderError`].
+/// Players that cannot be read or played, a store of matches that cannot be read or written, an output that is closed.
 pub fn run(options: &LadderOptions, out: &mut impl Write) -> anyhow::Result<()> {
     if let [first, second] = &options.add[..] {
         play([first, second], &options.play, Some(&options.run_dir), out)?;

@@ -1,7 +1,7 @@
 //! The flags that everything which plays matches shares: how games begin and end, and where networks are computed.
 
 #[cfg(feature = "network")]
-use arena::players::NetworkSettings;
+use arena::players::NetworkPlaySettings;
 use arena::players::PlayerSpec;
 use notation::PLY_COUNT_MAX;
 use runtime::exit::UsageError;
@@ -67,7 +67,7 @@ pub struct NetworkTerms {
 #[cfg(feature = "network")]
 impl NetworkTerms {
     /// Returns how networks are computed.
-    pub fn settings(self) -> NetworkSettings {
-        NetworkSettings { device: self.device, thread_count: self.network_threads, batches_at_once: 1 }
+    pub fn settings(self) -> NetworkPlaySettings {
+        NetworkPlaySettings { device: self.device, thread_count: self.network_threads, batches_at_once: 1 }
     }
 }

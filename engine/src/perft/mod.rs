@@ -13,7 +13,7 @@ use crate::start::StartOptions;
 
 /// Counts the ways to play on for 1, 2, ... plies, with the time that each count took.
 ///
-/// Finished games have no continuation, a forced pass is a ply, and repetitions are no draws, as in all published
+/// Finished games have no continuation, a forced pass is a ply, and repetitions are not draws, as in all published
 /// tables.
 #[derive(Debug, clap::Args)]
 pub struct Options {

@@ -1,6 +1,6 @@
 //! `alveare uhp`: the engine for programs that speak the Universal Hive Protocol.
 //!
-//! Here are the command line and the loop over lines; what is said and done is told in `docs/uhp.md`.
+//! Command line and input loop; the protocol is described in `docs/uhp.md`.
 
 mod command;
 mod game_clock;
@@ -17,7 +17,7 @@ use runtime::shutdown::Interrupts;
 
 use command::Command;
 use refusal::Refusal;
-use session::{Session, Viewer};
+use session::{UhpSession, Viewer};
 
 use crate::inbox::{Inbox, Line};
 use crate::player::PlayerOptions;
@@ -41,10 +41,10 @@ pub struct Options {
 /// Talks until the input ends, the viewer says `exit`, or nobody reads the answers.
 ///
 /// # Errors
-/// A network that cannot be played; options that are none; input or output that fails.
+/// Unknown or invalid options; a network that cannot be loaded; failed input or output.
 pub fn run(options: &Options, input: impl BufRead + Send + 'static, out: &mut impl Write) -> anyhow::Result<()> {
     let (player, preset) = (options.player.player()?, options.player.preset);
-    let mut session = Session::new(player, preset, options.seed.unwrap_or_else(rand::random));
+    let mut session = UhpSession::new(player, preset, options.seed.unwrap_or_else(rand::random));
     options.settings.iter().try_for_each(|setting| set(&mut session, setting))?;
     let interrupts = Interrupts::watch().context("listen to interrupts")?;
     let inbox = Inbox::open(input).context("start the thread that reads lines")?;
@@ -55,7 +55,7 @@ pub fn run(options: &Options, input: impl BufRead + Send + 'static, out: &mut im
 }
 
 /// Sets an option as `options set` does.
-fn set(session: &mut Session, setting: &str) -> Result<(), UsageError> {
+fn set(session: &mut UhpSession, setting: &str) -> Result<(), UsageError> {
     let wrong = |what: &str| UsageError(format!("--set {setting}: {what}"));
     let (name, value) = setting.split_once('=').ok_or_else(|| wrong("write NAME=VALUE"))?;
     let command = Command::SetOption { name: name.to_owned(), value: value.to_owned() };
@@ -63,7 +63,12 @@ fn set(session: &mut Session, setting: &str) -> Result<(), UsageError> {
 }
 
 /// A search ends by an interrupt that came after its command, or once the viewer has said `exit`.
-fn converse(session: &mut Session, mut inbox: Inbox, interrupts: &Interrupts, out: &mut impl Write) -> io::Result<()> {
+fn converse(
+    session: &mut UhpSession,
+    mut inbox: Inbox,
+    interrupts: &Interrupts,
+    out: &mut impl Write,
+) -> io::Result<()> {
     answer(session, Ok(Command::Info), &mut || true, out)?;
     loop {
         session.ponder(&mut || inbox.is_quiet());
@@ -87,7 +92,7 @@ fn is_exit(line: &str) -> bool {
 }
 
 fn answer(
-    session: &mut Session,
+    session: &mut UhpSession,
     command: Result<Command, Refusal>,
     goes_on: &mut dyn FnMut() -> bool,
     out: &mut impl Write,

@@ -24,7 +24,7 @@ use crate::thinker::Thinker;
 const INFO_INTERVAL: Duration = Duration::from_secs(1);
 
 /// One conversation with a viewer.
-pub struct Session {
+pub struct UhpSession {
     thinker: Thinker<Hive>,
     game: Option<Played>,
     /// The engine's own clock, if it keeps one.
@@ -68,7 +68,7 @@ impl Played {
     }
 }
 
-impl Session {
+impl UhpSession {
     /// Makes a session without a game. `seed` is for choosing moves at a temperature.
     pub fn new(player: Player<Hive>, preset: SearchPreset, seed: u64) -> Self {
         let thinker = Thinker::new(player, preset, seed);
@@ -277,7 +277,7 @@ fn option_line(shown: &ShownOption) -> String {
 }
 
 #[cfg(test)]
-impl Session {
+impl UhpSession {
     /// Returns the simulations of the tree that is kept, if one is.
     pub fn kept_simulation_count(&self) -> Option<u32> {
         self.thinker.search().map(ParallelSearch::simulation_count)

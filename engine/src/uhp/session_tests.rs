@@ -11,17 +11,17 @@ use super::*;
 use crate::player::PlayedNetwork;
 
 /// A session without a network.
-pub fn session() -> Session {
-    Session::new(Player::new(None), SearchPreset::AlphaZero, 1)
+pub fn session() -> UhpSession {
+    UhpSession::new(Player::new(None), SearchPreset::AlphaZero, 1)
 }
 
 /// Carries out a line, as the program does.
-fn say(session: &mut Session, line: &str) -> Result<String, Refusal> {
+fn say(session: &mut UhpSession, line: &str) -> Result<String, Refusal> {
     Command::parse(line).and_then(|command| session.execute(command, &mut || true)).map(|lines| lines.join("\n"))
 }
 
 /// Carries out a line that is refused, and returns the words.
-fn refused(session: &mut Session, line: &str) -> String {
+fn refused(session: &mut UhpSession, line: &str) -> String {
     say(session, line).expect_err(line).line()
 }
 
@@ -118,7 +118,7 @@ fn a_network_that_fails_is_told_and_forgotten() {
             Box::new(Broken)
         }
     }
-    let mut session = Session::new(Player::new(Some(Box::new(BrokenNetwork))), SearchPreset::AlphaZero, 1);
+    let mut session = UhpSession::new(Player::new(Some(Box::new(BrokenNetwork))), SearchPreset::AlphaZero, 1);
     say(&mut session, "newgame").unwrap();
     for threads in ["1", "4"] {
         say(&mut session, &format!("options set SearchThreads {threads}")).unwrap();
@@ -200,7 +200,7 @@ impl Viewer for Listener {
 }
 
 /// Asks for a move and returns the answer, with what was told before it.
-fn listen(session: &mut Session, line: &str) -> (String, Vec<String>) {
+fn listen(session: &mut UhpSession, line: &str) -> (String, Vec<String>) {
     let mut listener = Listener::default();
     let answer = session.execute(Command::parse(line).unwrap(), &mut listener).unwrap();
     (answer.join("\n"), listener.lines)
@@ -225,7 +225,7 @@ fn information_is_told_only_if_it_is_wanted() {
 #[test]
 fn pondering_goes_on_with_the_tree_while_it_is_the_opponents_turn() {
     let mut session = session();
-    let ponder = |session: &mut Session| {
+    let ponder = |session: &mut UhpSession| {
         let mut count = 0;
         session.ponder(&mut || {
             count += 1;
@@ -291,7 +291,7 @@ fn another_resting_piece_makes_another_position_if_wanted() {
     let opening = r"wS1;bS1 wS1-;wQ -wS1;bQ bS1-;wA1 /wS1;bA1 bS1\";
     // White stands three times so: twice the queen rests, once the ant.
     let shuffle = r"wQ \wS1;bA1 bQ-;wQ -wS1;bA1 bQ/;wA1 -wQ;bA1 bQ-;wA1 /wS1;bA1 bQ\;wQ \wS1;bA1 bQ-;wQ -wS1";
-    let load = |session: &mut Session| {
+    let load = |session: &mut UhpSession| {
         let game = say(session, &format!("newgame Base;InProgress;Black[9];{opening};{shuffle}")).unwrap();
         game.split(';').nth(1).unwrap().to_owned()
     };

@@ -29,7 +29,7 @@ since the last capture or move of a man in \"quiet\" (0 if missing), and some of
   results, n_results
       the number of different positions that they lead to
   illegal [move, ...]; after {move: fen, ...}; over: null, \"1-0\" or \"0-1\"
-      moves that are none; positions reached; the result
+      illegal moves; positions reached; the result
   steps [{move, fen, quiet, occurrence, result}, ...]
       a line of moves: the position after each, how often it has come up, and the result";
 
@@ -107,7 +107,7 @@ fn facts_of(file: &Path, check_facts: CheckFacts) -> anyhow::Result<Vec<Checked>
     Ok(facts)
 }
 
-/// Checks a text line by line; blank lines are passed over.
+/// Checks a text line by line; blank lines are skipped.
 fn check_lines(text: &str, check: impl Fn(&str) -> Result<(), Difference>) -> Vec<Checked> {
     let lines = (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty());
     lines.map(|(number, line)| check(line).map_err(|difference| FailedFact { line: number, difference })).collect()

@@ -2,7 +2,7 @@
 
 use super::names::{BOARD_SIDE, CommandError, Place, read_name, read_place, read_side};
 use super::tree::Property;
-use crate::played::{Replay, Told};
+use crate::played::{Replay, StatedEnd};
 use crate::{Ending, PlayedGame, ReadError};
 use shared::game::hive::{Cell, Direction, Move, Piece};
 use shared::game::{Outcome, Side};
@@ -66,7 +66,7 @@ impl Table {
 
     /// Returns the game as far as it was committed.
     pub(super) fn finish(self, stated: Option<Outcome>) -> PlayedGame {
-        self.replay.finish(Told { end: self.end, stated })
+        self.replay.finish(StatedEnd { end: self.end, stated })
     }
 
     /// Changes what is held or pending. Returns whether the command commits it.

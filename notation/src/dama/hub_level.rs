@@ -12,7 +12,7 @@ const SECONDS_MAX: f64 = 1e7;
 /// An argument of `level` that is not a number.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("level: {name}: {text:?} is not a number")]
-pub struct LevelError {
+pub struct HubLevelError {
     /// The argument.
     pub name: &'static str,
     /// What was given.
@@ -36,8 +36,8 @@ impl Level {
     /// Reads the arguments of `level`.
     ///
     /// # Errors
-    /// [`LevelError`] naming the argument.
-    pub fn parse(line: &HubLine) -> Result<Self, LevelError> {
+    /// [`HubLevelError`] naming the argument.
+    pub fn parse(line: &HubLine) -> Result<Self, HubLevelError> {
         let bounded = |value: f64| if value.is_nan() { 0.0 } else { value.clamp(0.0, SECONDS_MAX) };
         let seconds = |name| number(line, name).map(|value| value.map(bounded));
         let move_time = seconds("move-time")?.map(|time| MoveTime::Fixed(Duration::from_secs_f64(time)));
@@ -54,9 +54,9 @@ impl Level {
     }
 }
 
-fn number<T: std::str::FromStr>(line: &HubLine, name: &'static str) -> Result<Option<T>, LevelError> {
+fn number<T: std::str::FromStr>(line: &HubLine, name: &'static str) -> Result<Option<T>, HubLevelError> {
     let Some(text) = line.value(name) else { return Ok(None) };
-    text.parse().map(Some).map_err(|_| LevelError { name, text: text.to_owned() })
+    text.parse().map(Some).map_err(|_| HubLevelError { name, text: text.to_owned() })
 }
 
 #[cfg(test)]

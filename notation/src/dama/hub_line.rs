@@ -9,7 +9,7 @@ pub struct HubLine {
 }
 
 impl HubLine {
-    /// Reads a line. What cannot be understood is passed over, as the protocol wants it.
+    /// Reads a line. What cannot be understood is skipped, as the protocol wants it.
     pub fn parse(text: &str) -> Self {
         let mut rest = text.trim_start();
         let mut line = Self { command: take_word(&mut rest, char::is_whitespace), ..Self::default() };

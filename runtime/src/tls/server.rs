@@ -35,7 +35,7 @@ impl ServerTls {
     /// Reads the files and checks that they belong together.
     ///
     /// # Errors
-    /// [`TlsError`].
+    /// [`TlsError`]: a file that cannot be read or is not PEM, or a key that does not belong to its certificate.
     pub fn read(files: &ServerTlsFiles) -> Result<Self, TlsError> {
         let pair = Pair::read(&files.certificate, &files.key)?;
         let mut grpc = ServerTlsConfig::new().identity(pair.for_tonic());

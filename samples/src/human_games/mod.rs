@@ -1,4 +1,4 @@
-//! Games between people: found in files and archives, read, split, and made into samples.
+//! Human games: found in files and archives, read, split, and made into samples.
 //!
 //! How the texts are read is described in `docs/game-records.md`; which games are learned from, in `docs/training.md`.
 

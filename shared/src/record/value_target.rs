@@ -52,7 +52,7 @@ impl ValueTargetRule {
     /// Returns the target of each of `samples`, the positions of one game, first to last: for the side to move there,
     /// -1..=1.
     ///
-    /// A position between them that is no sample is passed over: what follows a sample is the next sample. Where
+    /// A position between them that is no sample is skipped: what follows a sample is the next sample. Where
     /// nobody searched, the position's own target stands for the search's value, and the outcome in a blend.
     #[must_use]
     pub fn of_game(self, samples: &[Sample], is_cut_off: bool) -> Vec<f32> {

@@ -80,7 +80,7 @@ impl GumbelRoot {
     /// lost. `simulation_count` includes the root's own evaluation.
     ///
     /// Leaves that are awaited count as visits, so a phase of the halving is over once its last leaf is handed out. Moves
-    /// that are proven lost are passed over, and the next best take their place.
+    /// that are proven lost are skipped, and the next best take their place.
     pub fn select<M: Copy>(
         &self,
         tree: &Tree<M>,

@@ -10,7 +10,7 @@ use crate::game::Value;
 /// and child of the edges with a child, `unvisited` the one with the highest prior of those without. A root is noisy if its
 /// priors are mixed with noise.
 ///
-/// Moves that are proven lost are passed over; `None` if no other is left. Of the moves without a visit only the one with
+/// Moves that are proven lost are skipped; `None` if no other is left. Of the moves without a visit only the one with
 /// the highest prior can score best, so the others are not looked at. Of equal scores the first wins, moves with a visit
 /// first.
 #[inline]
@@ -58,7 +58,7 @@ pub(super) fn select_by_puct(
 /// Returns the edge of an unproven node, all of whose moves have a child, that the next simulation follows by UCB1.
 /// `visited` are number and child of its edges.
 ///
-/// A child without a visit comes first, moves that are proven lost are passed over; `None` if no other is left. Of equal
+/// A child without a visit comes first, moves that are proven lost are skipped; `None` if no other is left. Of equal
 /// scores the first wins.
 #[inline]
 pub(super) fn select_by_ucb1(

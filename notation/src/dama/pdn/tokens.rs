@@ -1,4 +1,4 @@
-//! The parts of a PDN text: tags, moves and results, with the line of each. Everything else is passed over.
+//! The parts of a PDN text: tags, moves and results, with the line of each. Everything else is skipped.
 
 use super::error::{PdnError, PdnReason};
 use crate::tags::{self, Bracketed};

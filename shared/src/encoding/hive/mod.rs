@@ -26,7 +26,7 @@ pub struct HiveEncoding {
 impl HiveEncoding {
     /// Frames that can be used: from what holds an opening to the whole torus.
     pub const FRAMES: RangeInclusive<u8> = 8..=32;
-    /// The frame unless told otherwise: held every one of 267,972 positions of games between people.
+    /// The frame unless told otherwise: held every one of 267,972 positions of human games.
     pub const FRAME_DEFAULT: u8 = 16;
     /// Number of input planes.
     pub const PLANE_COUNT: usize = 24;
