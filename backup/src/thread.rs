@@ -91,7 +91,7 @@ impl BackupThread {
         let (last, now) = (self.status.last(), progress_of(&self.run_dir));
         let at = last.as_ref().map_or_else(|| "never".to_owned(), |last| last.time.to_string());
         let Ok(now) = now else {
-            warn!(reason, last_backup = at, "what came after the last backup is on this machine alone");
+            warn!(reason, last_backup = at, "work since the last backup exists only on this machine");
             return;
         };
         let saved = last.map_or(Progress::default(), |last| Progress::from(&last.run));
@@ -101,7 +101,7 @@ impl BackupThread {
             training_steps = now.training_step.saturating_sub(saved.training_step),
             promotions = now.generation.saturating_sub(saved.generation),
             games = now.finished_game_count.saturating_sub(saved.finished_game_count),
-            "what came after the last backup is on this machine alone"
+            "work since the last backup exists only on this machine"
         );
     }
 }

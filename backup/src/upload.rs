@@ -111,7 +111,7 @@ impl Uploader {
     /// Deletes backups that need not be kept, and now and then the chunks that none of those that are left names.
     ///
     /// # Errors
-    /// As those of the store; what is not deleted now is at the next time.
+    /// [`BackupError`] if the place of the backups does not list or delete; the next call deletes what is left.
     pub async fn thin(&mut self, now: SystemTime, keep_days: u32) -> Result<(), BackupError> {
         let mut backups = self.place.backups().await?;
         let gone = superfluous(&backups, now, keep_days);

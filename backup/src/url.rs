@@ -25,7 +25,7 @@ pub enum BackupUrlError {
     #[error("names no place: give a folder, file:///FOLDER or s3://BUCKET/PREFIX")]
     Empty,
     /// It is a URL of another kind.
-    #[error("is none of a folder, file:///FOLDER and s3://BUCKET/PREFIX")]
+    #[error("is not a folder, file:///FOLDER or s3://BUCKET/PREFIX")]
     OtherScheme,
     /// A `file:` URL without an absolute path.
     #[error("names no folder of this machine: write file:///FOLDER, with three slashes")]

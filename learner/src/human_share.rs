@@ -44,7 +44,8 @@ pub struct RunHumanGames {
 /// Reads the human games that the settings name and want.
 ///
 /// # Errors
-/// [`HumanShareError`].
+/// [`HumanShareError`]: a run of another game than Hive, games that cannot be read, none of the run's game type, or none that
+/// is decided.
 pub fn read_human_games(config: &LearnerConfig) -> Result<RunHumanGames, HumanShareError> {
     let replay = &config.replay;
     let is_measured_on = replay.held_out_share > 0.0 && !replay.human_games.is_empty();

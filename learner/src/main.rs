@@ -107,7 +107,7 @@ enum Command {
     Evaluate(EvaluateArgs),
     /// Measures how fast a device evaluates and trains a preset's network, and where the time goes.
     Bench(BenchArgs),
-    /// Computes what a run will come to on devices, actors and a network that are still to be rented.
+    /// Predicts speed, duration and cost of a run on hardware that you have not rented yet.
     Plan(PlanArgs),
     /// What it was for is done by `alveare match` itself.
     #[command(hide = true, disable_help_flag = true)]
@@ -115,7 +115,7 @@ enum Command {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         _rest: Vec<std::ffi::OsString>,
     },
-    /// Prints statistics of the games of a run, of data sets, or between people.
+    /// Prints statistics of the games of a run, of data sets, or of human games.
     DataInfo(DataInfoArgs),
     /// Writes the games of a run, or human games, for other programs, as tensors, or as data sets.
     Export(ExportArgs),
@@ -123,7 +123,7 @@ enum Command {
     Check(CheckArgs),
     /// Takes the games of one worker out of a run, or puts them back.
     Quarantine(QuarantineArgs),
-    /// Writes a network anew, in the current format, half as large for publication.
+    /// Rewrites a network file in the current format; --half writes half precision, for publication.
     ExportNetwork(ExportNetworkArgs),
     /// Makes an authority of your own and certificates by it, for a learner that workers reach by TLS.
     Certificate(CertificateArgs),

@@ -51,10 +51,10 @@ fn lose_the_machine(url: &str, variables: Vec<(&'static str, String)>) {
     assert!(restored.status.success(), "{restored:?}");
     let look = system.look();
     let found = Facts::of(&system);
-    let said = String::from_utf8(restored.stdout).expect("text");
+    let printed = String::from_utf8(restored.stdout).expect("text");
     let words =
         format!("generation {}, training step {}, {} games", found.generation, found.training_step, found.game_count);
-    assert!(said.contains(&words), "{said}: {words}");
+    assert!(printed.contains(&words), "{printed}: {words}");
     assert!(restored.stderr.is_empty(), "quiet when piped");
     assert!(found.game_count >= number_in(&backed_up, "games=") && found.generation >= 1, "{found:?}: {backed_up}");
     assert_eq!(look.rows("PRAGMA integrity_check", |row| row.get::<_, String>(0)), ["ok"]);
@@ -184,21 +184,21 @@ fn bad_input_is_one_line() {
         (&[path, "--list"], 1, "holds no backup"),
         (&[path, "--run-dir", missing], 1, "holds no backup"),
         (&[path], 64, "--run-dir"),
-        (&["gs://bucket", "--list"], 64, "is none of a folder"),
+        (&["gs://bucket", "--list"], 64, "is not a folder, file:///FOLDER or s3://BUCKET/PREFIX"),
         (&[path, "--run-dir", missing, "--at", "yesterday"], 64, "--at"),
     ];
     for (arguments, code, words) in cases {
         let output = restore(&system, arguments);
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert_eq!(output.status.code(), Some(code), "{arguments:?}: {said}");
-        assert!(said.contains(words), "{arguments:?}: {said}");
+        let printed = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(code), "{arguments:?}: {printed}");
+        assert!(printed.contains(words), "{arguments:?}: {printed}");
     }
     assert!(!Path::new(missing).exists());
     for (setting, words) in [("gs://b", "backup.url: is none of"), ("s3://key:secret@b/p", "credentials come from")] {
         let learner = system.learner_command(&["--backup", setting]).output().expect("it runs");
-        let said = String::from_utf8_lossy(&learner.stderr).into_owned();
-        assert_eq!(learner.status.code(), Some(64), "{said}");
-        assert!(said.contains(words), "{said}");
+        let printed = String::from_utf8_lossy(&learner.stderr).into_owned();
+        assert_eq!(learner.status.code(), Some(64), "{printed}");
+        assert!(printed.contains(words), "{printed}");
     }
 }
 
@@ -213,7 +213,10 @@ fn a_directory_that_is_not_empty_is_refused() {
     learner.kill_hard();
     let run_dir = system.run_dir();
     let output = restore(&system, &[url, "--run-dir", run_dir.to_str().expect("plain")]);
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert_eq!(output.status.code(), Some(64), "{said}");
-    assert!(said.starts_with("learner: ") && said.lines().count() == 1 && said.contains("is not empty"), "{said}");
+    let printed = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(64), "{printed}");
+    assert!(
+        printed.starts_with("learner: ") && printed.lines().count() == 1 && printed.contains("is not empty"),
+        "{printed}"
+    );
 }

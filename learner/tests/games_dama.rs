@@ -130,12 +130,12 @@ fn games_come_out_as_pdn() {
         let start = dama.start_position(lease.start.as_deref()).expect("a start");
         assert_eq!((game.start.board(), game.start.side_to_move()), (start.board(), start.side_to_move()));
         let mut position = game.start.clone();
-        let mut said = vec![];
+        let mut shown = vec![];
         for mv in &game.moves {
-            said.push(dama.format_move(&position, *mv));
+            shown.push(dama.format_move(&position, *mv));
             dama.play(&mut position, *mv);
         }
-        assert_eq!(said, *texts);
+        assert_eq!(shown, *texts);
         let outcome = encoding().game().outcome(&position).or(dama.outcome(&position));
         assert_eq!(game.result, Some(outcome.unwrap_or(Outcome::Draw)), "a game that was cut off is a draw");
     }

@@ -1,4 +1,4 @@
-//! `learner pretrain` and `learner evaluate` as real processes, on a handful of games between people.
+//! `learner pretrain` and `learner evaluate` as real processes, on a handful of human games.
 
 mod common;
 

@@ -36,7 +36,10 @@ impl LogBound {
         let bytes = files.log_bytes();
         if bytes > LOG_BYTES_MAX && !is_recent(self.warned_at, WARNING_INTERVAL) {
             self.warned_at = Some(now);
-            warn!(mib = bytes >> 20, "the write-ahead log grows: someone has been reading the database for long");
+            warn!(
+                mib = bytes >> 20,
+                "the write-ahead log keeps growing: a reader has held the database open for a long time"
+            );
         }
     }
 

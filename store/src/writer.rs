@@ -48,7 +48,7 @@ impl Ack {
     /// Waits until the submission is on disk. Blocks its thread: not for async tasks.
     ///
     /// # Errors
-    /// Why nothing was changed.
+    /// [`StoreError`] of the transaction, of which nothing was kept; [`StoreError::Closed`] if the writer has ended.
     pub fn wait(self) -> Result<(), StoreError> {
         self.answer.recv().unwrap_or(Err(StoreError::Closed))
     }

@@ -64,7 +64,7 @@ pub enum BenchError {
 /// Measures. `show` is told what is measured next.
 ///
 /// # Errors
-/// [`BenchError`].
+/// [`BenchError`]: a game or network that cannot be used, a device that is missing or fails, a thread that fails.
 pub fn bench(plan: &BenchPlan<'_>, show: &(dyn Fn(String) + Sync)) -> Result<BenchReport, BenchError> {
     plan.config.game.visit(Bench { plan, show })?
 }

@@ -22,7 +22,7 @@ const DAY: Duration = Duration::from_secs(24 * 60 * 60);
     server.pem      with server.key: the learner's --certificate and --key\n  \
     worker.pem      with worker.key: the workers' --certificate and --key, for a learner that asks for them\n  \
     authority.key   makes further certificates: keep it away from all machines, or delete it\n\n\
-    Files that are there are never overwritten. Nothing is known of them elsewhere: to shut somebody out, make all anew.")]
+    Existing files are never overwritten. Certificates cannot be revoked: to shut somebody out, make all of them again.")]
 pub struct CertificateArgs {
     /// Folder to put the files in.
     #[arg(long, value_name = "DIR")]

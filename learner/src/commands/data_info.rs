@@ -1,4 +1,4 @@
-//! `learner data-info`: statistics of the games of a run, of data sets, or between people.
+//! `learner data-info`: statistics of the games of a run, of data sets, or of human games.
 
 use std::collections::{BTreeMap, HashSet};
 

@@ -35,7 +35,7 @@ impl GameFile {
     /// Begins a file that will be `path`. Games of Hive are written as PGN if its name ends in `.pgn`.
     ///
     /// # Errors
-    /// [`PartFileError`].
+    /// [`PartFileError`]: `path` is a folder, a pipe or a device, or the system refuses to create the file.
     pub fn create(path: &Path, format: GameFormat) -> Result<Self, PartFileError> {
         let is_pgn = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("pgn"));
         let written = match format {
@@ -63,7 +63,7 @@ impl GameFile {
     /// Gives the file its name.
     ///
     /// # Errors
-    /// [`PartFileError`].
+    /// [`PartFileError`]: the system refuses to write or rename the file.
     pub fn finish(self) -> Result<(), PartFileError> {
         self.file.finish(b"")
     }

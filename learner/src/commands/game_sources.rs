@@ -55,7 +55,7 @@ impl SourceArgs {
 pub enum Origin {
     /// It was played in a run.
     Run(GameKind),
-    /// It was played between people.
+    /// It is one of the human games.
     HumanGames,
     /// It is from a data set, which does not say.
     DataSet,

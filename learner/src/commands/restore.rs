@@ -16,7 +16,7 @@ pub struct RestoreArgs {
     /// from AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, another server than Amazon's from AWS_ENDPOINT_URL.
     #[arg(value_name = "URL")]
     url: BackupUrl,
-    /// Run directory to make; it must be empty or not be there.
+    /// Run directory to create; it must be empty or not exist.
     #[arg(long, value_name = "DIR", required_unless_present = "list")]
     run_dir: Option<PathBuf>,
     /// The newest backup, or the newest that was made at that time (UTC) or before: 2026-11-29T05:50:08Z, as --list shows

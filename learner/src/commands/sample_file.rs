@@ -46,7 +46,7 @@ impl SampleFile {
     /// Begins a file that will be `path`.
     ///
     /// # Errors
-    /// [`PartFileError`].
+    /// [`PartFileError`]: `path` is a folder, a pipe or a device, or the system refuses to create the file.
     pub fn create(path: &Path) -> Result<Self, PartFileError> {
         let mut file = PartFile::create(path)?;
         file.write(&[b' '; START_BYTES])?;

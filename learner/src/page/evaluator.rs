@@ -54,8 +54,8 @@ impl Drop for PositionEvaluator {
     }
 }
 
-/// What the network thinks of a position.
-pub(super) struct Opinion {
+/// A network's evaluation of a position.
+pub(super) struct PositionEvaluation {
     pub(super) network_id: NetworkId,
     pub(super) generation: Generation,
     /// Expected outcome for the side to move, -1..=1.
@@ -95,7 +95,8 @@ impl PositionEvaluator {
     /// Asks a network of the page's own, on one thread of the CPU: where no learner is at work, or beside one.
     ///
     /// # Errors
-    /// [`EvaluatorError`].
+    /// [`EvaluatorError`]: a store that cannot be read, a run without a network, a network that cannot be loaded, a thread that
+    /// does not start.
     pub fn of_run_dir(run_dir: &Path, game: &GameSpec) -> Result<Self, EvaluatorError> {
         let best = current_best(&Reader::of_run(run_dir)?)?.ok_or(EvaluatorError::NoNetwork)?;
         let files = RunFiles::new(run_dir);
@@ -116,7 +117,11 @@ impl PositionEvaluator {
     }
 
     /// Evaluates a position whose legal moves have these policy indices.
-    pub(super) async fn evaluate(&self, packed: &[u8], policy_indices: &[u16]) -> Result<Opinion, PageError> {
+    pub(super) async fn evaluate(
+        &self,
+        packed: &[u8],
+        policy_indices: &[u16],
+    ) -> Result<PositionEvaluation, PageError> {
         let failed =
             |what: &dyn std::fmt::Display| PageError::NoNetwork(format!("the network does not answer: {what}"));
         let mut batch = LeafBatchBuilder::default();
@@ -134,7 +139,7 @@ impl PositionEvaluator {
         let header = read_evaluations(&answer, policy_indices.len(), 1, &mut priors, &mut values);
         let header = header.map_err(|error| failed(&error))?;
         let value = values.first().copied().unwrap_or(0.0);
-        Ok(Opinion { network_id: header.network_id, generation: header.generation, value, priors })
+        Ok(PositionEvaluation { network_id: header.network_id, generation: header.generation, value, priors })
     }
 }
 

@@ -94,8 +94,9 @@ impl BoardVisitor for ReadGame {
 
     fn visit<E: Encoding<Game: BoardGame>>(self, encoding: E) -> GameAnswer {
         let StoredGame { game, state, result, record, .. } = self.stored;
-        let mut told = Told { encoding: &encoding, frame: Frame::default(), boards: Vec::new(), plies: Vec::new() };
-        let problem = told.tell(record.start.as_deref(), &record.plies).err().map(|problem| problem.to_string());
+        let mut replayed =
+            ReplayedGame { encoding: &encoding, frame: Frame::default(), boards: Vec::new(), plies: Vec::new() };
+        let problem = replayed.tell(record.start.as_deref(), &record.plies).err().map(|problem| problem.to_string());
         GameAnswer {
             game_id: game.game_id.get(),
             kind: kind_word(game.kind, game.is_yardstick()),
@@ -111,8 +112,8 @@ impl BoardVisitor for ReadGame {
             opening_ply_count: record.opening_ply_count,
             game_name: self.game_name,
             pieces: encoding.game().pieces(),
-            boards: told.boards,
-            plies: told.plies,
+            boards: replayed.boards,
+            plies: replayed.plies,
             problem,
         }
     }
@@ -127,15 +128,15 @@ enum OtherRules {
     Move { ply: usize, error: MoveError },
 }
 
-/// A game as far as it has been told.
-struct Told<'a, E> {
+/// A game as far as its plies could be replayed.
+struct ReplayedGame<'a, E> {
     encoding: &'a E,
     frame: Frame,
     boards: Vec<Board>,
     plies: Vec<PlyLine>,
 }
 
-impl<E: Encoding<Game: BoardGame>> Told<'_, E> {
+impl<E: Encoding<Game: BoardGame>> ReplayedGame<'_, E> {
     /// Plays all plies; the error says where the rules disagree.
     fn tell(&mut self, start: Option<&str>, plies: &[PlyRecord]) -> Result<(), OtherRules> {
         let game = self.encoding.game();

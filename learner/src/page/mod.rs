@@ -71,7 +71,8 @@ impl Page {
     /// nothing of it.
     ///
     /// # Errors
-    /// [`PageStartError`].
+    /// [`PageStartError`]: a store that cannot be opened, a game that this version does not know or whose numbers are out of
+    /// range.
     pub fn new(run_dir: &Path, token: Option<&Token>) -> Result<Self, PageStartError> {
         let run = Reader::of_run(run_dir)?.run()?;
         let game: GameSpec = serde_json::from_str(&run.game).map_err(PageStartError::Game)?;

@@ -8,7 +8,7 @@ use shared::ids::GameId;
 use super::Page;
 use super::answer::{Answer, Json, PageError};
 use super::board::{Board, BoardGame, BoardVisitor, Frame, MovePlaces, visit};
-use super::evaluator::Opinion;
+use super::evaluator::PositionEvaluation;
 use super::game::{stored_game, value_for_white};
 use super::games::{outcome_word, side_word};
 use super::iterations::rounded;
@@ -107,7 +107,7 @@ async fn evaluation_of(page: &Page, asked: &Asked) -> Result<Evaluation, PageErr
     let evaluator = page.evaluator.as_ref();
     let evaluator = evaluator.ok_or_else(|| PageError::NoNetwork("this page has no network to ask".to_owned()))?;
     evaluator.follow(&page.source).await?;
-    let Opinion { network_id, generation, value, priors } =
+    let PositionEvaluation { network_id, generation, value, priors } =
         evaluator.evaluate(&asked.packed, &asked.policy_indices).await?;
     let value = rounded(f64::from(if asked.is_white { value } else { -value }));
     let priors = priors.into_iter().map(|prior| rounded(f64::from(prior))).collect();

@@ -12,7 +12,7 @@ use store::{Change, IterationCost, IterationRow, StoreError};
 
 use super::work_time::work_time_change;
 use super::{Pipeline, PipelineError};
-use crate::progress::RunTotals;
+use crate::progress::RunEffort;
 
 /// Time between two writes of the cost: what a kill may lose.
 const WRITE_INTERVAL: Duration = Duration::from_secs(10);
@@ -82,7 +82,7 @@ impl<E: Encoding> Pipeline<E> {
     pub(super) fn show_totals(&mut self) -> Result<(), StoreError> {
         let reader = self.store.store().reader()?;
         let (cost, position_count) = (reader.run_cost()?, reader.iteration_position_count()?);
-        self.reporter.show_totals(RunTotals { cost, position_count, work_time: self.work_time.total() });
+        self.reporter.show_totals(RunEffort { cost, position_count, work_time: self.work_time.total() });
         Ok(())
     }
 

@@ -194,7 +194,7 @@ impl<E: Encoding> Pipeline<E> {
         }
         if let Err(error) = put_best_file(&self.files, self.best.get().network_id) {
             let file = self.files.best().display().to_string();
-            warn!(file, %error, "the file of the best network is still the one before; the next start makes it anew");
+            warn!(file, %error, "best.safetensors still holds the previous network; the next start rewrites it");
         }
         self.reporter.report_verdict(iteration, report, verdict, self.best.get());
         self.add_yardstick_games(iteration.number)

@@ -18,7 +18,7 @@ use super::cost_meter::format_pflop;
 use super::yardstick::YardstickReport;
 use crate::numbers::{percent, round};
 use crate::progress::{
-    AlarmBoard, InferenceRates, PhaseProgress, PhaseStart, ProgressSnapshot, RunStatus, RunTotals, format_test,
+    AlarmBoard, InferenceRates, PhaseProgress, PhaseStart, ProgressSnapshot, RunEffort, RunStatus, format_test,
     format_time_to_go, log_line,
 };
 use crate::tensorboard::{IterationPoint, TensorBoardLog};
@@ -54,7 +54,7 @@ pub struct ProgressReporter<E: Encoding> {
     losses: Option<MeanLosses>,
     /// The gate under way, or the last one.
     gate: Option<GateReport>,
-    totals: RunTotals,
+    totals: RunEffort,
     tensorboard: TensorBoardLog,
     /// Score of the newest generations against network 1, `None` before it was looked at.
     yardstick: Option<GateScore>,
@@ -77,7 +77,7 @@ impl<E: Encoding> ProgressReporter<E> {
             training_step: 0,
             losses: None,
             gate: None,
-            totals: RunTotals::default(),
+            totals: RunEffort::default(),
             yardstick: None,
         }
     }
@@ -88,7 +88,7 @@ impl<E: Encoding> ProgressReporter<E> {
     }
 
     /// Takes note of what the run took so far.
-    pub(super) fn show_totals(&mut self, totals: RunTotals) {
+    pub(super) fn show_totals(&mut self, totals: RunEffort) {
         self.totals = totals;
     }
 

@@ -57,11 +57,7 @@ impl<E: Encoding> Pipeline<E> {
         let reader = self.store.store().reader()?;
         let open_count = reader.open_yardstick_count()?;
         if open_count > 0 {
-            info!(
-                iteration,
-                open_games = open_count,
-                "no new yardstick games: evaluators are not done with those of before"
-            );
+            info!(iteration, open_games = open_count, "no new yardstick games: the previous ones are not finished");
             return Ok(());
         }
         for opponent_id in opponents(&reader.networks()?, best.generation, config.earlier_generations) {

@@ -28,7 +28,7 @@ pub async fn watch_alarms(observer: Arc<RunObserver>, config: AlarmConfig, stop:
         });
         match looked.await {
             Ok(back) => watch = back,
-            Err(error) => return warn!(%error, "alarms are not looked at any more"),
+            Err(error) => return warn!(%error, "the alarm watch has stopped"),
         }
     }
 }
@@ -126,7 +126,7 @@ fn worker_version(observation: &RunObservation) -> Option<String> {
 
 /// Says which networks answer alike whatever they are asked.
 fn answers(observation: &RunObservation) -> Option<String> {
-    let said = |fault: &AnswerFault| {
+    let description = |fault: &AnswerFault| {
         let what = match (fault.has_uniform_policy, fault.has_constant_value) {
             (true, true) => "its policy is uniform and its value the same on nearly all positions",
             (true, false) => "its policy is uniform on nearly all positions",
@@ -134,7 +134,7 @@ fn answers(observation: &RunObservation) -> Option<String> {
         };
         format!("network {}: {what}", fault.network_id)
     };
-    let faults: Vec<String> = observation.answer_faults.iter().map(said).collect();
+    let faults: Vec<String> = observation.answer_faults.iter().map(description).collect();
     let advice = "its training has died: lower the learning rate, and begin again from an earlier network (--resume)";
     (!faults.is_empty()).then(|| format!("{}: {advice}", faults.join("; ")))
 }

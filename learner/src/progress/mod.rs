@@ -18,5 +18,5 @@ pub use alarm_watch::watch_alarms;
 pub(crate) use progress_log::{format_test, log_line};
 pub use run_observer::{RunIdentity, RunObserver};
 pub use run_status::RunStatus;
-pub(crate) use snapshot::{InferenceRates, PhaseProgress, PhaseStart, ProgressSnapshot, RunTotals, format_time_to_go};
+pub(crate) use snapshot::{InferenceRates, PhaseProgress, PhaseStart, ProgressSnapshot, RunEffort, format_time_to_go};
 pub use worker_list::JoinedWorker;

@@ -188,7 +188,7 @@ pub(super) mod tests {
     use store::IterationCost;
 
     use super::super::alarm_board::AlarmKind;
-    use super::super::snapshot::{InferenceRates, PhaseProgress, RunTotals};
+    use super::super::snapshot::{InferenceRates, PhaseProgress, RunEffort};
     use super::*;
     use crate::config::LearnerConfig;
     use crate::trainer::MeanLosses;
@@ -274,7 +274,7 @@ pub(super) mod tests {
             training_step: 600,
             losses: Some(MeanLosses { training_step: 600, means, learning_rate: 0.01 }),
             gate: Some(gate),
-            totals: RunTotals { cost: Some(cost), position_count: 1000, work_time: Duration::from_secs(7200) },
+            totals: RunEffort { cost: Some(cost), position_count: 1000, work_time: Duration::from_secs(7200) },
             yardstick: Some(GateScore { wins: 3, draws: 0, losses: 1 }),
         }
     }

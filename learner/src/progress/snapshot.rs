@@ -34,14 +34,14 @@ pub(crate) struct ProgressSnapshot {
     /// The gate under way, else the last one of this process.
     pub gate: Option<GateReport>,
     /// What the whole run took, as far as it is in the store.
-    pub totals: RunTotals,
+    pub totals: RunEffort,
     /// Score of the newest generations against network 1, `None` before it was looked at.
     pub yardstick: Option<GateScore>,
 }
 
 /// What a run took since it began, restarts included, as far as it is in the store.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub(crate) struct RunTotals {
+pub(crate) struct RunEffort {
     /// What it cost, `None` if unknown.
     pub cost: Option<IterationCost>,
     /// Positions of the self-play games of its iterations.
@@ -50,7 +50,7 @@ pub(crate) struct RunTotals {
     pub work_time: Duration,
 }
 
-impl RunTotals {
+impl RunEffort {
     /// Returns how often a position was learned from on average; `None` before there is one, or if that is unknown.
     pub(crate) fn uses_per_position(&self) -> Option<f64> {
         let samples = self.cost?.training_sample_count;

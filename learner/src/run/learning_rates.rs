@@ -20,7 +20,7 @@ pub(super) fn log_learning_rates(config: &LearnerConfig, is_from_network: bool) 
         info!(
             learning_rate_first = first,
             learning_rate_last = last,
-            "the run started from a network: training.learning_rate_max_from_network counts"
+            "the run started from a network: using training.learning_rate_max_from_network"
         );
     }
 }

@@ -50,7 +50,8 @@ pub(crate) use take_up::{check_checkpoints, fill_replay};
 /// Runs until `stop` or the last iteration.
 ///
 /// # Errors
-/// [`RunError`].
+/// [`RunError`]: a device, network, token or certificate that cannot be used, a run directory or store that cannot be read
+/// or written, games that cannot be learned from, a thread that fails.
 pub fn run(
     settings: LearnerSettings,
     listener: TcpListener,
