@@ -31,6 +31,9 @@ enum Moved {
     Ladder(Rest),
 }
 
+/// A flag of the commands that are called otherwise now: it named the program that computed networks.
+const GONE_FLAG: &str = "--learner-program";
+
 /// What followed the command, whatever it was.
 #[derive(Debug, clap::Args)]
 struct Rest {
@@ -57,10 +60,18 @@ fn main() -> ExitCode {
 }
 
 impl Rest {
-    /// Says what the command is called now, with what the user typed behind it.
+    /// Says what the command is called now, with what the user typed behind it, flags aside that are gone.
     fn moved_to(&self, what: &str) -> UsageError {
         let command = what.split('`').nth(1).unwrap_or_default();
-        let arguments: Vec<_> = self.arguments.iter().map(|argument| argument.to_string_lossy()).collect();
-        UsageError(format!("{what}: {command} {}", arguments.join(" ")))
+        let mut kept = Vec::new();
+        let mut arguments = self.arguments.iter().map(|argument| argument.to_string_lossy());
+        while let Some(argument) = arguments.next() {
+            if argument == GONE_FLAG {
+                arguments.next();
+            } else if !argument.starts_with(&format!("{GONE_FLAG}=")) {
+                kept.push(argument);
+            }
+        }
+        UsageError(format!("{what}: {command} {}", kept.join(" ")))
     }
 }

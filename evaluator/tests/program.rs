@@ -38,6 +38,10 @@ fn commands_that_moved_are_named_as_they_are_called_now() {
         "evaluator: matches are played by `alveare match`: alveare match random mcts:100 --games 20\n"
     );
     assert_eq!(
+        error(&["match", "a", "b", "--learner-program", "bin/learner", "--learner-program=x", "--games", "20"]),
+        "evaluator: matches are played by `alveare match`: alveare match a b --games 20\n"
+    );
+    assert_eq!(
         error(&["ladder", "--run-dir", "run"]),
         "evaluator: the ladder is shown by `alveare ladder`: alveare ladder --run-dir run\n"
     );

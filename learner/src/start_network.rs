@@ -94,6 +94,7 @@ mod tests {
     fn a_preset_goes_with_each_ready_network() {
         let spec = |game: &GameSpec| open(&NetworkSource::Ready, game).expect("carried").spec().expect("a known game");
         let (hive, dama) = (spec(&Hive::default().spec(26)), spec(&Dama::default().spec(Dama::USUAL_VIEW)));
+        // The same two stand in xtask/src/up/plan.rs, which links no libtorch.
         assert_eq!((presets::fitting(&hive), presets::fitting(&dama)), (Some("hive-cpu"), Some("dama-cpu")));
         let larger = net::NetworkSettings { blocks: 19, ..hive.shape.settings };
         let wanted = NetworkSpec::new(&hive.game, larger).expect("such a network can be");

@@ -19,8 +19,8 @@ const NAMED_COUNT_MAX: usize = 5;
 pub struct PretrainArgs {
     #[command(flatten)]
     how: SupervisedArgs,
-    /// Games to learn from: files, folders with all below them, zip archives; BoardSpace's .sgf, or UHP game strings
-    /// one a line.
+    /// Games to learn from: files, folders with all below them, zip archives; BoardSpace's .sgf, .pgn, or UHP game
+    /// strings one a line.
     #[arg(long, value_name = "PATH", num_args = 1..)]
     games: Vec<PathBuf>,
     /// The same, for a folder of .sgf files.

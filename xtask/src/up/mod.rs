@@ -50,8 +50,8 @@ pub struct UpArguments {
     /// Number of actor processes; by default as many as keep the cores busy.
     #[arg(long)]
     actors: Option<usize>,
-    /// Network that a new run starts from: ready (the one that the learner carries for the game), a file, or the folder of
-    /// `learner pretrain` or `learner train`.
+    /// Network that a new run starts from: ready (the one that the learner carries, for the presets hive-cpu and dama-cpu), a
+    /// file, a run directory (its best network), or the folder of `learner pretrain` or `learner train`.
     #[arg(long, value_name = "ready|FILE|DIR")]
     resume: Option<PathBuf>,
     /// Keep backups in a folder, file:///FOLDER or s3://BUCKET/PREFIX, and begin with the newest there, if there is one and
@@ -63,7 +63,7 @@ pub struct UpArguments {
 /// Builds, starts, watches and stops everything.
 pub fn up(workspace: &Workspace, arguments: &UpArguments) -> Result<ExitCode> {
     let preset = plan::preset_file(workspace.root(), &arguments.preset)?;
-    plan::check_resume(arguments.resume.as_deref(), &arguments.run_dir)?;
+    plan::check_resume(arguments)?;
     let libtorch = libtorch::ensure(libtorch::Flavour::of_this_machine())?;
     let mut build = workspace.cargo_with(&libtorch);
     build.args(["build", "--release"]);

@@ -4,7 +4,7 @@ use std::fs;
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 
 use super::UpArguments;
 use super::children::Program;
@@ -18,6 +18,8 @@ const USUAL_PAGE_PORT: u16 = 8080;
 const ACTOR_COUNT_MAX: usize = 4;
 /// The network that the learner carries.
 const READY: &str = "ready";
+/// The presets whose games and networks are those of a ready network; a test of the learner compares both.
+const READY_PRESETS: [&str; 2] = ["hive-cpu", "dama-cpu"];
 /// The store of a run in its folder.
 const DATABASE_FILE: &str = "alveare.db";
 /// Files beside the presets that are not presets.
@@ -139,15 +141,26 @@ pub fn preset_file(root: &Path, preset: &str) -> Result<PathBuf> {
     bail!("there is no preset {preset:?}; there are: {}", names.join(", "))
 }
 
-/// Refuses a network that is not there, before minutes of building. A run that exists needs none, and the learner
-/// carries the ready one.
-pub fn check_resume(resume: Option<&Path>, run_dir: &Path) -> Result<()> {
-    match resume {
-        Some(path) if path != READY && !path.exists() && !run_dir.join(DATABASE_FILE).is_file() => {
-            bail!("--resume: there is no {}: make it with `learner pretrain`, or name another", path.display())
-        }
-        _ => Ok(()),
+/// Refuses a network that is not there, or that the preset cannot start from, before minutes of building. A run that
+/// exists needs none, and the learner carries the ready ones.
+pub fn check_resume(arguments: &UpArguments) -> Result<()> {
+    let UpArguments { preset, run_dir, resume, .. } = arguments;
+    let Some(path) = resume.as_ref().filter(|_| !run_dir.join(DATABASE_FILE).is_file()) else { return Ok(()) };
+    if path == Path::new(READY) {
+        let fits = READY_PRESETS.contains(&preset.as_str());
+        ensure!(
+            fits,
+            "--resume ready: no ready network fits --preset {preset}; it goes with {}",
+            READY_PRESETS.join(", ")
+        );
+    } else {
+        ensure!(
+            path.exists(),
+            "--resume: there is no {}: make it with `learner pretrain`, or name another",
+            path.display()
+        );
     }
+    Ok(())
 }
 
 /// Processes and threads of each: one core is left to the learner, which evaluates and trains.
@@ -192,7 +205,15 @@ mod tests {
     fn a_new_run_wants_the_network_it_is_to_start_from() {
         let run_dir = tempfile::tempdir().unwrap();
         let network = run_dir.path().join("n.safetensors");
-        let check = || check_resume(Some(&network), run_dir.path());
+        let arguments = |preset: &str, resume: Option<&Path>| UpArguments {
+            preset: preset.to_owned(),
+            run_dir: run_dir.path().to_owned(),
+            iterations: None,
+            actors: None,
+            resume: resume.map(Path::to_owned),
+            restore: None,
+        };
+        let check = || check_resume(&arguments("hive-cpu", Some(&network)));
         let error = check().unwrap_err().to_string();
         assert!(error.contains("n.safetensors: make it with `learner pretrain`"), "{error}");
         fs::write(run_dir.path().join(DATABASE_FILE), "").unwrap();
@@ -200,8 +221,11 @@ mod tests {
         fs::remove_file(run_dir.path().join(DATABASE_FILE)).unwrap();
         fs::write(&network, "").unwrap();
         check().unwrap();
-        check_resume(None, run_dir.path()).unwrap();
-        check_resume(Some(Path::new(READY)), run_dir.path()).unwrap();
+        check_resume(&arguments("tictactoe", None)).unwrap();
+        let ready = |preset: &str| check_resume(&arguments(preset, Some(Path::new(READY))));
+        READY_PRESETS.iter().for_each(|preset| ready(preset).unwrap());
+        let error = ready("tictactoe").unwrap_err().to_string();
+        assert_eq!(error, "--resume ready: no ready network fits --preset tictactoe; it goes with hive-cpu, dama-cpu");
     }
 
     #[test]
