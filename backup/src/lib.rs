@@ -21,7 +21,7 @@ mod upload;
 mod url;
 
 pub use at_start::restore_at_start;
-pub use chunks::ChunkId;
+pub use chunks::{ChunkId, compress, decompress};
 pub use config::BackupConfig;
 pub use error::{BackupError, ManifestProblem};
 pub use local_copy::LocalCopy;

@@ -8,7 +8,6 @@ mod games;
 mod hub;
 mod inbox;
 mod matches;
-mod move_time;
 mod options;
 mod perft;
 mod play;

@@ -114,7 +114,8 @@ impl Contents<'_> {
 
     /// Returns the flat vector of `slots`, f32, on `device`.
     pub(crate) fn vector(&self, prefix: &str, slots: &Slots, device: tch::Device) -> Result<Tensor, NetError> {
-        let mut values = Vec::with_capacity(slots.count as usize);
+        // A damaged header may ask for more numbers than the file can hold.
+        let mut values = Vec::with_capacity((slots.count as usize).min(self.file.bytes.len() / size_of::<f16>()));
         for slot in &slots.slots {
             self.read_tensor(&format!("{prefix}{}", slot.name), slot, &mut values)?;
         }

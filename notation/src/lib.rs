@@ -1,4 +1,5 @@
-//! How people and other programs write games: files and lines of Hive and Italian draughts.
+//! How people and other programs write games: files and lines of Hive and Italian draughts, and the lines by which programs
+//! talk about them.
 //!
 //! The text of one move and FEN lie beside the rules, in `shared`. Nothing here reads a file.
 //!
@@ -9,6 +10,7 @@ pub mod boardspace;
 pub mod dama;
 mod decode;
 pub mod games;
+pub mod move_time;
 pub mod pgn;
 mod played;
 mod replay_rules;

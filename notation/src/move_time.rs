@@ -3,9 +3,6 @@
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
-/// Times that a user may give one move: up to a day.
-pub const MOVE_TIMES: RangeInclusive<Duration> = Duration::ZERO..=Duration::from_secs(24 * 60 * 60);
-
 /// Moves that the time left is shared among if nobody says how many there are; games are seldom longer.
 const MOVES_LEFT: f64 = 30.0;
 /// Share of the time left that one move takes at most.
@@ -26,8 +23,12 @@ pub enum MoveTime {
 }
 
 impl MoveTime {
+    /// Times that a user may give one move: up to a day.
+    pub const FIXED_TIMES: RangeInclusive<Duration> = Duration::ZERO..=Duration::from_secs(24 * 60 * 60);
+
     /// Returns an equal share of the `time` left for so many `moves` (30 if nobody says), and the `increment`, which comes
     /// before the move; both in seconds, not below 0.
+    #[must_use]
     pub fn share(time: f64, increment: f64, moves: Option<u32>) -> Self {
         let moves = moves.map_or(MOVES_LEFT, |moves| f64::from(moves.max(1)));
         let share_max = if moves > 1.0 { SHARE_MAX } else { 1.0 };
@@ -38,6 +39,7 @@ impl MoveTime {
 
     /// Returns how long to search, if the answer is to be there `margin` before the end of the time. A share ends long
     /// before that, so it is cut only where the clock itself comes near; even then half of what is left is used.
+    #[must_use]
     pub fn without(self, margin: Duration) -> Duration {
         match self {
             Self::Fixed(time) => time.saturating_sub(margin),

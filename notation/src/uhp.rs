@@ -1,6 +1,7 @@
-//! The Universal Hive Protocol's strings of turns, states and whole games. Moves: `shared::game::hive::text`.
-//!
-//! The commands of the protocol live in the engine.
+//! The Universal Hive Protocol's strings of turns, states and whole games, and its [commands](command). Moves:
+//! `shared::game::hive::text`.
+
+pub mod command;
 
 use std::fmt;
 use std::str::FromStr;

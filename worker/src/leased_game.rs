@@ -3,37 +3,21 @@
 use std::sync::Arc;
 
 use shared::encoding::{Encoding, Mv, Pos};
-use shared::game::{Game, MoveError, StartError, Value};
+use shared::game::{Game, Value};
 use shared::ids::NetworkRef;
 use shared::record::{PlyRecord, PolicyTarget};
-use shared::search::{Added, EvaluationError, LeafId, LeafSource, Request, Search, SearchEffort, SearchError};
+use shared::search::{Added, EvaluationError, LeafId, LeafSource, Request, Search, SearchEffort};
 use shared::seed::mix_seed;
-use shared::wire::{ReportedPly, WireError, network_ref_from_wire, ply_to_proto, search_settings_from_proto};
+use shared::wire::{ReportedPly, ply_to_proto};
 
 use crate::channels::PlyReport;
 use crate::counters::count;
 use crate::held_leases::HeldLease;
 use crate::leaf_batcher::{AddLeafError, LeafBatcher, LeafOrigin, Stopping};
+use crate::lease_terms::{LeaseError, LeaseTerms};
 
 /// Most simulations of one game in a turn, if all its leaves are answered from the cache.
 const TURN_SIMULATION_COUNT_MAX: u32 = 4096;
-
-/// Why a leased game cannot be played.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum LeaseError {
-    #[error("no search settings")]
-    NoSettings,
-    #[error("unknown kind of game {0}")]
-    Kind(i32),
-    #[error(transparent)]
-    Settings(#[from] WireError),
-    #[error(transparent)]
-    Start(#[from] StartError),
-    #[error(transparent)]
-    Move(#[from] MoveError),
-    #[error(transparent)]
-    Search(#[from] SearchError),
-}
 
 /// The state of a game after its turn.
 #[derive(Debug)]
@@ -91,19 +75,13 @@ impl<E: Encoding> LeasedGame<E> {
     /// # Errors
     /// [`LeaseError`] if the lease cannot be played.
     pub(crate) fn new(encoding: &E, held: Arc<HeldLease>, lease: &proto::Lease) -> Result<Self, LeaseError> {
-        let settings = search_settings_from_proto(lease.search.as_ref().ok_or(LeaseError::NoSettings)?)?;
-        let self_play_seed = match proto::GameKind::try_from(lease.kind) {
-            Ok(proto::GameKind::SelfPlay) => Some(lease.seed),
-            Ok(proto::GameKind::Gate) => None,
-            _ => return Err(LeaseError::Kind(lease.kind)),
-        };
         let game = encoding.game();
-        let position = position_after(game, &lease.start_position, &lease.moves)?;
-        let ply_count = lease.moves.len() as u32;
-        let networks = [lease.white_network_id, lease.black_network_id].map(network_ref_from_wire);
+        let terms = LeaseTerms::from_proto(game, lease)?;
+        let LeaseTerms { settings, networks, seed: game_seed, is_self_play, position, ply_count } = terms;
+        let self_play_seed = is_self_play.then_some(game_seed);
         let tree_count = if networks[0] == networks[1] { 1 } else { 2 };
         let search = |tree: u64| {
-            let seed = mix_seed(lease.seed, u64::from(ply_count) << 1 | tree);
+            let seed = mix_seed(game_seed, u64::from(ply_count) << 1 | tree);
             Search::new(game.clone(), position.clone(), settings.clone(), seed)
         };
         let searches = (0..tree_count).map(search).collect::<Result<_, _>>()?;
@@ -260,15 +238,6 @@ impl<E: Encoding> LeasedGame<E> {
         count(&batcher.state.counters.ply_count, 1);
         Ok(is_over)
     }
-}
-
-fn position_after<G: Game>(game: &G, start: &str, moves: &[String]) -> Result<G::Position, LeaseError> {
-    let mut position = game.start_position((!start.is_empty()).then_some(start))?;
-    for text in moves {
-        let mv = game.parse_move(&position, text)?;
-        game.play(&mut position, mv);
-    }
-    Ok(position)
 }
 
 /// Returns what the policy learns from the root; `None` if nothing was searched, as in a proven position.

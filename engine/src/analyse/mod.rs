@@ -11,11 +11,11 @@ use arena::matches::MatchGame;
 use runtime::flags::{number_in, seconds_in};
 use shared::search::{MoveReport, ParallelSearch, Proof, SearchSettings};
 
-use crate::move_time::MOVE_TIMES;
 use crate::options::EngineOptions;
 use crate::player::PlayerOptions;
 use crate::start::StartOptions;
 use crate::thinker::Thinker;
+use notation::move_time::MoveTime;
 
 /// Searches one position and shows what it thinks of the moves.
 #[derive(Debug, clap::Args)]
@@ -28,7 +28,7 @@ pub struct Options {
     #[arg(long, value_name = "N", value_parser = number_in(SearchSettings::SIMULATION_COUNTS))]
     simulations: Option<u32>,
     /// Time, in seconds, up to 86,400.
-    #[arg(long, value_name = "SECONDS", value_parser = seconds_in(MOVE_TIMES))]
+    #[arg(long, value_name = "SECONDS", value_parser = seconds_in(MoveTime::FIXED_TIMES))]
     time: Option<Duration>,
     /// Leaves that a network evaluates at once.
     #[arg(long, value_name = "N", default_value_t = 8, value_parser = number_in(EngineOptions::BATCH_SIZES))]

@@ -2,7 +2,6 @@
 //!
 //! Command line and input loop; the protocol is described in `docs/hub.md`.
 
-mod level;
 mod session;
 mod watch;
 

@@ -4,17 +4,17 @@ use std::io::{self, Write};
 use std::time::Duration;
 
 use notation::dama::hub::{self, HubError};
+use notation::dama::hub_level::{HubLevel, HubLevelError};
+use notation::dama::hub_line::{HubLine, quoted};
 use shared::game::dama::text::{find_move, format_with_captured};
 use shared::game::dama::{Dama, DamaRules, Move, Position};
 use shared::game::{Game, MoveError, Outcome};
 use shared::search::{ParallelSearch, SearchPreset};
 
-use super::level::{HubLevelError, Level};
 use super::watch::{Ends, Lines, Next, Watch};
 use crate::options::{EngineOptions, Kind, OptionError, ShownOption};
 use crate::player::Player;
 use crate::thinker::Thinker;
-use notation::dama::hub_line::{HubLine, quoted};
 
 /// One conversation.
 pub struct HubSession {
@@ -22,12 +22,12 @@ pub struct HubSession {
     thinker: Thinker<Dama>,
     /// The position; none after one that was refused.
     position: Option<Position>,
-    level: Level,
+    level: HubLevel,
 }
 
 /// Why a command is not carried out.
 #[derive(Debug, thiserror::Error)]
-enum CommandError {
+enum HubCommandError {
     #[error("variant {0:?} is not italian")]
     Variant(String),
     #[error(transparent)]
@@ -57,7 +57,7 @@ impl HubSession {
     /// Makes a session at the start of a game. `seed` is for choosing moves at a temperature.
     pub fn new(player: Player<Dama>, preset: SearchPreset, seed: u64) -> Self {
         let (thinker, position) = (Thinker::new(player, preset, seed), Some(dama().initial_position()));
-        Self { thinker, position, level: Level::default() }
+        Self { thinker, position, level: HubLevel::default() }
     }
 
     const fn options(&self) -> &EngineOptions {
@@ -80,7 +80,7 @@ impl HubSession {
                 Ok(())
             }
             "pos" => self.set_position(&line),
-            "level" => Level::parse(&line).map(|level| self.level = level).map_err(CommandError::from),
+            "level" => HubLevel::parse(&line).map(|level| self.level = level).map_err(HubCommandError::from),
             "go" => return self.go(&line, lines, out),
             "quit" => return Ok(Next::Quit),
             _ => Ok(()),
@@ -102,11 +102,11 @@ impl HubSession {
         writeln!(out, "wait")
     }
 
-    fn set(&mut self, line: &HubLine) -> Result<(), CommandError> {
+    fn set(&mut self, line: &HubLine) -> Result<(), HubCommandError> {
         let (name, value) = (line.value("name").unwrap_or_default(), line.value("value").unwrap_or_default());
         if name == "variant" {
             let is_known = value.eq_ignore_ascii_case("italian");
-            return if is_known { Ok(()) } else { Err(CommandError::Variant(value.to_owned())) };
+            return if is_known { Ok(()) } else { Err(HubCommandError::Variant(value.to_owned())) };
         }
         match self.thinker.set(name, value) {
             // Managers send the parameters that they know to every engine.
@@ -115,10 +115,10 @@ impl HubSession {
         }
     }
 
-    fn set_position(&mut self, line: &HubLine) -> Result<(), CommandError> {
+    fn set_position(&mut self, line: &HubLine) -> Result<(), HubCommandError> {
         // To play on from the last one would be to play another game.
         self.position = None;
-        let text = line.value("pos").ok_or(CommandError::NoPosition)?;
+        let text = line.value("pos").ok_or(HubCommandError::NoPosition)?;
         let mut position = hub::read(text)?;
         for text in line.value("moves").unwrap_or_default().split_whitespace() {
             let mv = find_move(&dama(), &position, text)?;
@@ -187,7 +187,7 @@ impl HubSession {
 
     /// Returns where the next search ends by itself.
     fn ends(&self) -> Ends {
-        let Level { depth, nodes, time, is_infinite } = self.level;
+        let HubLevel { depth, nodes, time, is_infinite } = self.level;
         if is_infinite {
             return Ends { depth: None, simulation_count: None, time: None };
         }

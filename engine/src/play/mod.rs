@@ -29,12 +29,12 @@ use shared::game::hive::{GameType, Hive, HiveRules};
 use shared::game::{Game, Side};
 use shared::search::SearchSettings;
 
-use crate::move_time::MOVE_TIMES;
 use crate::player::PlayerOptions;
 use crate::start::{GameName, ensure_absent, wrong_position};
 use crate::thinker::Thinker;
 use board_game::BoardGame;
 use command::Command;
+use notation::move_time::MoveTime;
 use session::{MoveLimits, Next, PlaySession, Screen};
 
 /// Strength if nothing says another.
@@ -80,7 +80,7 @@ struct Strength {
     #[arg(long, value_name = "1..10")]
     level: Option<StrengthLevel>,
     /// Play at full strength with this many seconds per move, up to 86,400.
-    #[arg(long, value_name = "SECONDS", value_parser = seconds_in(MOVE_TIMES))]
+    #[arg(long, value_name = "SECONDS", value_parser = seconds_in(MoveTime::FIXED_TIMES))]
     time: Option<Duration>,
     /// Play at full strength with this many simulations per move.
     #[arg(long, value_name = "N", value_parser = number_in(SearchSettings::SIMULATION_COUNTS))]

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use shared::game::Side;
 
-use crate::move_time::MoveTime;
+use notation::move_time::MoveTime;
 
 /// The time of both sides. Only the engine's own searches take from it.
 #[derive(Debug, Clone, Copy)]

@@ -2,7 +2,6 @@
 //!
 //! Command line and input loop; the protocol is described in `docs/uhp.md`.
 
-mod command;
 mod game_clock;
 mod refusal;
 mod report;
@@ -12,10 +11,10 @@ mod verdict;
 use std::io::{self, BufRead, Write};
 
 use anyhow::Context;
+use notation::uhp::command::Command;
 use runtime::exit::UsageError;
 use runtime::shutdown::Interrupts;
 
-use command::Command;
 use refusal::Refusal;
 use session::{UhpSession, Viewer};
 
@@ -75,7 +74,7 @@ fn converse(
         let Some(Line { text, read_at }) = inbox.wait() else { break };
         let command = match text {
             Ok(line) if line.is_empty() => continue,
-            Ok(line) => Command::parse(&line),
+            Ok(line) => Command::parse(&line).map_err(Refusal::from),
             Err(error) => Err(error.into()),
         };
         if command == Ok(Command::Exit) {
@@ -179,7 +178,7 @@ mod tests {
         assert!(!interrupts.came_since(before), "it is the matter of an earlier search");
         let (mut session, mut out) = (session(), Vec::new());
         answer(&mut session, Ok(Command::NewGame(None)), &mut || true, &mut out).unwrap();
-        let command = Command::parse("bestmove time 10:00:00");
+        let command = Command::parse("bestmove time 10:00:00").map_err(Refusal::from);
         let mut goes_on = || {
             interrupts.note();
             !interrupts.came_since(before)

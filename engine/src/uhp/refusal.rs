@@ -1,6 +1,7 @@
 //! Why a command is not carried out: one line that the protocol understands. Nothing has changed then.
 
 use notation::uhp::GameStringError;
+use notation::uhp::command::CommandError;
 use shared::game::MoveError;
 use shared::quoted::Quoted;
 
@@ -13,31 +14,22 @@ const LINE_LEN_MAX: usize = 240;
 /// Why a command is not carried out.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
-    /// The move is none, or not legal here.
+    /// Not a move, or not legal here.
     #[error("invalidmove {0}")]
     InvalidMove(MoveError),
     /// What came in is no line of text.
     #[error("err {0}")]
     Line(#[from] LineError),
-    /// The first word is no command.
-    #[error("err unknown command {}; try help", Quoted(.0))]
-    UnknownCommand(String),
-    /// The arguments do not go with the command.
-    #[error("err usage: {0}")]
-    Usage(&'static str),
-    /// The time is none.
-    #[error("err time {} is not like 00:00:05", Quoted(.0))]
-    Time(String),
-    /// The number of simulations is none.
-    #[error("err depth {} is not a number of simulations, at least 1", Quoted(.0))]
-    Depth(String),
+    /// The line is not a command.
+    #[error("err {0}")]
+    Command(#[from] CommandError),
     /// There is no game yet.
     #[error("err no game; try newgame")]
     NoGame,
     /// The game is over.
     #[error("err the game is over; try newgame or undo")]
     GameOver,
-    /// The GameString is none.
+    /// Not a GameString.
     #[error("err {0}")]
     Game(#[from] GameStringError),
     /// So many plies were not played.

@@ -2,6 +2,8 @@
 
 use std::time::{Duration, Instant};
 
+use notation::move_time::MoveTime;
+use notation::uhp::command::{BestMoveLimit, Command, USAGES};
 use notation::uhp::{GameString, GameStringError, format_game};
 use runtime::logging;
 use shared::game::hive::text::format_move;
@@ -9,12 +11,10 @@ use shared::game::hive::{Hive, Move, Position};
 use shared::game::{Game, MoveError, Side};
 use shared::search::{ParallelSearch, SearchPreset};
 
-use super::command::{Command, Limit, USAGES};
 use super::game_clock::GameClock;
 use super::refusal::Refusal;
 use super::report;
 use super::verdict::{Verdict, VerdictValues, Verdicts};
-use crate::move_time::MoveTime;
 use crate::options::{EngineOptions, Kind, ShownOption};
 use crate::player::Player;
 use crate::think::Limits;
@@ -147,7 +147,7 @@ impl UhpSession {
         Ok(game.text())
     }
 
-    fn best_move(&mut self, limit: Limit, viewer: &mut dyn Viewer) -> Result<String, Refusal> {
+    fn best_move(&mut self, limit: BestMoveLimit, viewer: &mut dyn Viewer) -> Result<String, Refusal> {
         let started = Instant::now();
         let game = running(self.game.as_ref())?;
         let (hive, side, ply) = (game.hive, game.position.side_to_move(), game.position.ply());
@@ -250,14 +250,14 @@ fn legal_moves(game: &Played) -> Vec<Move> {
 }
 
 /// Returns when a search ends; the engine's own clock, if it keeps one, bounds it besides.
-fn limits(options: &EngineOptions, limit: Limit, clock_time: Option<MoveTime>, started: Instant) -> Limits {
+fn limits(options: &EngineOptions, limit: BestMoveLimit, clock_time: Option<MoveTime>, started: Instant) -> Limits {
     let margin = Duration::from_millis(options.time_margin_ms.value.into());
     let own = clock_time.map(|time| started + time.without(margin));
     match limit {
-        Limit::Settings if own.is_some() => options.limits(None, own),
-        Limit::Settings => options.limits(Some(options.simulations.value), None),
-        Limit::Simulations(count) => options.limits(Some(count), own),
-        Limit::Time(time) => {
+        BestMoveLimit::Settings if own.is_some() => options.limits(None, own),
+        BestMoveLimit::Settings => options.limits(Some(options.simulations.value), None),
+        BestMoveLimit::Simulations(count) => options.limits(Some(count), own),
+        BestMoveLimit::Time(time) => {
             let deadline = started + time.saturating_sub(margin);
             options.limits(None, Some(own.map_or(deadline, |own| own.min(deadline))))
         }

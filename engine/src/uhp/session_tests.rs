@@ -17,7 +17,10 @@ pub fn session() -> UhpSession {
 
 /// Carries out a line, as the program does.
 fn say(session: &mut UhpSession, line: &str) -> Result<String, Refusal> {
-    Command::parse(line).and_then(|command| session.execute(command, &mut || true)).map(|lines| lines.join("\n"))
+    Command::parse(line)
+        .map_err(Refusal::from)
+        .and_then(|command| session.execute(command, &mut || true))
+        .map(|lines| lines.join("\n"))
 }
 
 /// Carries out a line that is refused, and returns the words.

@@ -2,6 +2,7 @@
 
 use std::io::Cursor;
 
+use runtime::layers::{self, Sources};
 use samples::dataset::DataSet;
 use worker::WorkerConfig;
 
@@ -12,6 +13,20 @@ pub fn data_set(bytes: &[u8]) {
     while let Ok(Some(games)) = set.next_games() {
         game_count += games.len();
         assert!(game_count <= bytes.len(), "more games than bytes");
+    }
+}
+
+/// Settings of a worker, as flags: `KEY=VALUE` in each line, as behind `--set`.
+pub fn worker_flags(bytes: &[u8]) {
+    let Ok(text) = std::str::from_utf8(bytes) else { return };
+    let flags = text.lines().filter_map(|line| line.split_once('='));
+    let overrides = flags.map(|(key, value)| (key.to_owned(), value.to_owned())).collect();
+    match layers::load::<WorkerConfig>(&Sources { program: "actor", overrides, ..Sources::default() }) {
+        Ok(loaded) => {
+            let written = layers::to_toml(&loaded.raw);
+            assert_eq!(toml::from_str(&written).as_ref(), Ok(&loaded.raw), "settings after a round trip: {written}");
+        }
+        Err(error) => assert!(!error.to_string().contains('\n'), "one line: {error}"),
     }
 }
 

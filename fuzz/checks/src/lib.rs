@@ -3,10 +3,12 @@
 //!
 //! Fuzz targets (`fuzz/fuzz_targets`) and this crate's test of the committed inputs (`fuzz/corpus`) call the same checks.
 
+mod backups;
 mod files;
 mod game_files;
 mod messages;
 mod positions;
+mod protocols;
 #[cfg(feature = "torch")]
 mod torch;
 
@@ -25,27 +27,39 @@ const fn named(name: &'static str, check: fn(&[u8])) -> DecoderCheck {
 
 /// All checks of this build.
 pub const CHECKS: &[DecoderCheck] = &[
+    named("address", protocols::address),
+    named("backup_chunk", backups::backup_chunk),
+    named("backup_manifest", backups::backup_manifest),
+    named("backup_url", backups::backup_url),
     named("boardspace", game_files::boardspace),
     named("data_set", files::data_set),
     named("evaluations", messages::evaluations),
     named("fen", game_files::fen),
     named("game_spec", messages::game_spec),
+    named("hub_level", protocols::hub_level),
+    named("hub_line", protocols::hub_line),
     named("hub_position", game_files::hub_position),
+    named("join_reply", messages::join_reply),
     #[cfg(feature = "torch")]
     named("learner_settings", torch::learner_settings),
     named("leaf_batch", messages::leaf_batch),
+    named("lease", messages::lease),
     #[cfg(feature = "torch")]
     named("network_file", torch::network_file),
     named("packed_dama", positions::packed_dama),
     named("packed_hive", positions::packed_hive),
+    named("packed_tictactoe", positions::packed_tictactoe),
     named("pdn", game_files::pdn),
     named("pgn", game_files::pgn),
+    named("player", protocols::player),
     named("ply", messages::ply),
     named("policy_target", messages::policy_target),
     named("record_dama", positions::record_dama),
     named("record_hive", positions::record_hive),
     named("search_settings", messages::search_settings),
     named("uhp", game_files::uhp),
+    named("uhp_command", protocols::uhp_command),
+    named("worker_flags", files::worker_flags),
     named("worker_settings", files::worker_settings),
 ];
 

@@ -7,11 +7,13 @@ use shared::encoding::hive::HiveEncoding;
 use shared::game::Game;
 use shared::game::dama::Dama;
 use shared::game::hive::{Hive, HiveRules};
+use shared::game::tictactoe::TicTacToe;
 use shared::record::PolicyTarget;
 use shared::wire::{
-    game_spec_from_proto, game_spec_to_proto, ply_from_proto, ply_to_proto, read_evaluations, read_leaf_batch,
-    search_settings_from_proto, search_settings_to_proto,
+    BATCH_LEAF_COUNT_MAX, game_spec_from_proto, game_spec_to_proto, ply_from_proto, ply_to_proto, read_evaluations,
+    read_leaf_batch, search_settings_from_proto, search_settings_to_proto,
 };
+use worker::{LearnerTerms, LeaseTerms};
 
 /// Leaves of a batch, as the learner reads and encodes them.
 pub fn leaf_batch(bytes: &[u8]) {
@@ -67,6 +69,32 @@ pub fn game_spec(bytes: &[u8]) {
     assert_eq!(game_spec_from_proto(&game_spec_to_proto(&spec)).as_ref(), Ok(&spec), "a game after a round trip");
     let json = serde_json::to_string(&spec).unwrap_or_else(|error| panic!("{spec:?}: {error}"));
     assert_eq!(serde_json::from_str(&json).ok(), Some(spec), "a game after a round trip as JSON");
+}
+
+/// The learner's answer to a worker that joins.
+pub fn join_reply(bytes: &[u8]) {
+    let Ok(message) = proto::JoinReply::decode(bytes) else { return };
+    let Ok(terms) = LearnerTerms::from_proto(&message) else { return };
+    assert!(terms.game.check().is_ok(), "an accepted game can be played: {:?}", terms.game);
+    assert!((1..=BATCH_LEAF_COUNT_MAX).contains(&terms.batch_leaves_max), "leaves of a batch");
+    assert!(terms.batches_in_flight_max > 0, "a worker that may send nothing");
+}
+
+/// A lease of each game, as a worker reads it.
+pub fn lease(bytes: &[u8]) {
+    let Ok(message) = proto::Lease::decode(bytes) else { return };
+    lease_of(&Hive::new(HiveRules::default()), &message);
+    lease_of(&Dama::default(), &message);
+    lease_of(&TicTacToe, &message);
+}
+
+fn lease_of<G: Game>(game: &G, lease: &proto::Lease) {
+    let Ok(terms) = LeaseTerms::from_proto(game, lease) else { return };
+    assert!(terms.settings.check().is_ok(), "accepted settings can be searched with");
+    assert_eq!(terms.ply_count as usize, lease.moves.len(), "plies of a lease");
+    let mut moves = Vec::new();
+    game.legal_moves(&terms.position, &mut moves);
+    assert!(game.outcome(&terms.position).is_some() || !moves.is_empty(), "a game that goes on has moves");
 }
 
 /// Settings of a search that a learner sends.

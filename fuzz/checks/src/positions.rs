@@ -3,9 +3,11 @@
 use shared::encoding::Encoding;
 use shared::encoding::dama::{DamaEncoding, PolicyCoding};
 use shared::encoding::hive::HiveEncoding;
+use shared::encoding::tictactoe::TicTacToeEncoding;
 use shared::game::Game;
 use shared::game::dama::Dama;
 use shared::game::hive::{Hive, HiveRules};
+use shared::game::tictactoe::TicTacToe;
 use shared::record::{GameRecord, PlyRecord, replay};
 
 /// Most plies of a record that are replayed.
@@ -19,6 +21,11 @@ pub fn packed_hive(bytes: &[u8]) {
 /// A packed position of draughts.
 pub fn packed_dama(bytes: &[u8]) {
     packed(&dama(), bytes);
+}
+
+/// A packed position of tic-tac-toe.
+pub fn packed_tictactoe(bytes: &[u8]) {
+    packed(&TicTacToeEncoding::new(TicTacToe), bytes);
 }
 
 /// A record of Hive: an empty line, then a move a line.

@@ -1,13 +1,15 @@
-//! Decoders of the crates that link libtorch. They read headers and settings, and make no network.
+//! Decoders of the crates that link libtorch: network files and settings.
 
 use learner::config::{LearnerConfig, LearnerSettings};
-use net::NetworkFile;
+use net::{Device, NetworkFile};
 use toml::{Table, Value};
 
-/// A network file: its header and the layout of its tensors.
+/// A network file: its header, and its tensors on the processor.
 pub fn network_file(bytes: &[u8]) {
     let Ok(file) = NetworkFile::from_bytes("fuzz", bytes.to_vec()) else { return };
-    let _ = file.spec();
+    let Ok(spec) = file.spec() else { return };
+    let Ok(network) = file.load(Device::CPU) else { return };
+    assert_eq!(network.spec(), &spec, "what the network plays");
 }
 
 /// Settings of a learner, as a file over the defaults.

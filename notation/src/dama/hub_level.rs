@@ -1,9 +1,8 @@
-//! When a search ends, as the program at the other end says it.
+//! When a search ends, as `level` of the hub protocol says it.
 
 use std::time::Duration;
 
-use notation::dama::hub_line::HubLine;
-
+use super::hub_line::HubLine;
 use crate::move_time::MoveTime;
 
 /// Longest time that counts as one.
@@ -21,7 +20,7 @@ pub struct HubLevelError {
 
 /// Limits of the next searches. Without any a search ends by the settings.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct Level {
+pub struct HubLevel {
     /// Plies of the best line.
     pub depth: Option<usize>,
     /// Simulations.
@@ -32,7 +31,7 @@ pub struct Level {
     pub is_infinite: bool,
 }
 
-impl Level {
+impl HubLevel {
     /// Reads the arguments of `level`.
     ///
     /// # Errors
@@ -63,8 +62,8 @@ fn number<T: std::str::FromStr>(line: &HubLine, name: &'static str) -> Result<Op
 mod tests {
     use super::*;
 
-    fn level(text: &str) -> Level {
-        Level::parse(&HubLine::parse(text)).unwrap()
+    fn level(text: &str) -> HubLevel {
+        HubLevel::parse(&HubLine::parse(text)).unwrap()
     }
 
     fn seconds(text: &str) -> f64 {
@@ -73,8 +72,8 @@ mod tests {
 
     #[test]
     fn limits_are_read() {
-        assert_eq!(level("level"), Level::default());
-        assert_eq!(level("level infinite"), Level { is_infinite: true, ..Level::default() });
+        assert_eq!(level("level"), HubLevel::default());
+        assert_eq!(level("level infinite"), HubLevel { is_infinite: true, ..HubLevel::default() });
         assert_eq!((level("level depth=7").depth, level("level nodes=90").nodes), (Some(7), Some(90)));
         assert_eq!(seconds("level move-time=0.25"), 0.25);
         assert_eq!(seconds("level time=60"), 2.0);
@@ -82,7 +81,7 @@ mod tests {
         assert_eq!(seconds("level time=0 inc=4"), 2.0);
         assert_eq!(seconds("level moves=1 time=8"), 8.0);
         assert_eq!(seconds("level time=-3"), 0.0);
-        let error = Level::parse(&HubLine::parse("level nodes=many")).unwrap_err();
+        let error = HubLevel::parse(&HubLine::parse("level nodes=many")).unwrap_err();
         assert_eq!(error.to_string(), "level: nodes: \"many\" is not a number");
         assert_eq!(seconds("level move-time=inf"), SECONDS_MAX);
         assert_eq!(seconds("level move-time=NaN"), 0.0);

@@ -2,5 +2,6 @@
 //! `shared::game::dama`.
 
 pub mod hub;
+pub mod hub_level;
 pub mod hub_line;
 pub mod pdn;

@@ -1,8 +1,8 @@
-//! The commands of the protocol as text. What they do is told in `session`.
+//! The commands of the Universal Hive Protocol as text. What they do is the engine's.
 
 use std::time::Duration;
 
-use super::refusal::Refusal;
+use shared::quoted::Quoted;
 
 /// One command.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,7 +18,7 @@ pub enum Command {
     /// Lists the legal moves.
     ValidMoves,
     /// Searches for a move.
-    BestMove(Limit),
+    BestMove(BestMoveLimit),
     /// Takes back so many plies.
     Undo(usize),
     /// Lists all options.
@@ -36,9 +36,26 @@ pub enum Command {
     Exit,
 }
 
+/// Why a line is not a command.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum CommandError {
+    /// The first word is no command.
+    #[error("unknown command {}; try help", Quoted(.0))]
+    UnknownCommand(String),
+    /// The arguments do not go with the command, whose usage this is.
+    #[error("usage: {0}")]
+    Usage(&'static str),
+    /// Not a time.
+    #[error("time {} is not like 00:00:05", Quoted(.0))]
+    Time(String),
+    /// Not a number of simulations.
+    #[error("depth {} is not a number of simulations, at least 1", Quoted(.0))]
+    Depth(String),
+}
+
 /// When a search ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Limit {
+pub enum BestMoveLimit {
     /// After so many simulations as the option says.
     Settings,
     /// After so many simulations.
@@ -62,21 +79,22 @@ pub const USAGES: [&str; 10] = [
 ];
 
 impl Command {
-    /// Reads a command. `line` holds at least one word.
+    /// Reads a command; a line without a word is an unknown one.
     ///
     /// # Errors
-    /// [`Refusal`] for a word that is no command, or arguments that do not go with it.
-    pub fn parse(line: &str) -> Result<Self, Refusal> {
+    /// [`CommandError`] for a word that is no command, arguments that do not go with it, or a time or number of simulations
+    /// that cannot be read.
+    pub fn parse(line: &str) -> Result<Self, CommandError> {
         let words: Vec<&str> = line.split_whitespace().collect();
         let (first, arguments) = words.split_first().map_or(("", &[] as &[&str]), |(first, rest)| (*first, rest));
         let name = first.to_ascii_lowercase();
         let usage = USAGES.into_iter().find(|usage| usage.split(' ').next() == Some(name.as_str()));
-        let usage = usage.ok_or_else(|| Refusal::UnknownCommand(first.to_owned()))?;
-        Self::with_arguments(&name, arguments).unwrap_or(Err(Refusal::Usage(usage)))
+        let usage = usage.ok_or_else(|| CommandError::UnknownCommand(first.to_owned()))?;
+        Self::with_arguments(&name, arguments).unwrap_or(Err(CommandError::Usage(usage)))
     }
 
     /// Reads the arguments of a known command. `None`: they do not go with it.
-    fn with_arguments(name: &str, arguments: &[&str]) -> Option<Result<Self, Refusal>> {
+    fn with_arguments(name: &str, arguments: &[&str]) -> Option<Result<Self, CommandError>> {
         Some(Ok(match (name, arguments) {
             ("info", []) => Self::Info,
             ("help", _) => Self::Help,
@@ -99,16 +117,16 @@ impl Command {
     }
 }
 
-fn limit(arguments: &[&str]) -> Option<Result<Limit, Refusal>> {
+fn limit(arguments: &[&str]) -> Option<Result<BestMoveLimit, CommandError>> {
     match arguments {
-        [] => Some(Ok(Limit::Settings)),
+        [] => Some(Ok(BestMoveLimit::Settings)),
         [kind, value] if kind.eq_ignore_ascii_case("time") => {
-            let time = duration(value).ok_or_else(|| Refusal::Time((*value).to_owned()));
-            Some(time.map(Limit::Time))
+            let time = duration(value).ok_or_else(|| CommandError::Time((*value).to_owned()));
+            Some(time.map(BestMoveLimit::Time))
         }
         [kind, value] if kind.eq_ignore_ascii_case("depth") => {
             let count = value.parse().ok().filter(|count| *count > 0);
-            Some(count.map(Limit::Simulations).ok_or_else(|| Refusal::Depth((*value).to_owned())))
+            Some(count.map(BestMoveLimit::Simulations).ok_or_else(|| CommandError::Depth((*value).to_owned())))
         }
         _ => None,
     }
@@ -137,7 +155,7 @@ mod tests {
     #[test]
     fn times_are_read() {
         let time = |text| match Command::parse(&format!("bestmove time {text}")) {
-            Ok(Command::BestMove(Limit::Time(time))) => Some(time.as_millis()),
+            Ok(Command::BestMove(BestMoveLimit::Time(time))) => Some(time.as_millis()),
             _ => None,
         };
         assert_eq!(time("00:00:05"), Some(5000));
@@ -154,17 +172,17 @@ mod tests {
         let play = Command::Play("wS1 bA1-".to_owned());
         assert_eq!(Command::parse("PLAY  wS1   bA1-"), Ok(play));
         assert_eq!(Command::parse("pass"), Ok(Command::Play("pass".to_owned())));
-        assert_eq!(Command::parse("bestmove depth 64"), Ok(Command::BestMove(Limit::Simulations(64))));
+        assert_eq!(Command::parse("bestmove depth 64"), Ok(Command::BestMove(BestMoveLimit::Simulations(64))));
         assert_eq!(Command::parse("undo"), Ok(Command::Undo(1)));
     }
 
     #[test]
     fn a_refusal_shows_the_usage() {
         let refused = |line| Command::parse(line).unwrap_err().to_string();
-        assert_eq!(refused("castle"), "err unknown command \"castle\"; try help");
-        assert_eq!(refused("play"), "err usage: play MoveString");
-        assert_eq!(refused("undo 0"), "err usage: undo [PLIES]");
-        assert_eq!(refused("bestmove depth 0"), "err depth \"0\" is not a number of simulations, at least 1");
-        assert_eq!(refused("options set Threads"), "err usage: options [get NAME|set NAME VALUE]");
+        assert_eq!(refused("castle"), "unknown command \"castle\"; try help");
+        assert_eq!(refused("play"), "usage: play MoveString");
+        assert_eq!(refused("undo 0"), "usage: undo [PLIES]");
+        assert_eq!(refused("bestmove depth 0"), "depth \"0\" is not a number of simulations, at least 1");
+        assert_eq!(refused("options set Threads"), "usage: options [get NAME|set NAME VALUE]");
     }
 }

@@ -1,0 +1,4 @@
+//! Lets libFuzzer look for bytes that break the check `hub_line`.
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| fuzz_checks::check("hub_line", bytes));
