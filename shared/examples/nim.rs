@@ -2,7 +2,7 @@
 //! the last stick wins.
 //!
 //! The rules are a type that implements [`Game`]. The laws of the trait are checked on random games, and the search plays
-//! it at once. A game that networks learn also needs an `Encoding`: see CONTRIBUTING.md.
+//! it at once. A game that networks learn also needs an `Encoding`: `encoding.rs` beside this file shows one.
 //!
 //! `cargo run -p shared --example nim`
 
