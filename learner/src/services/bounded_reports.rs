@@ -78,35 +78,42 @@ async fn read_report(body: Body, ply_count_max: usize) -> Result<Bytes, Status> 
     let read = reading.await.map_err(|_| Status::deadline_exceeded("the report did not arrive in time"))?;
     let too_large = |_| Status::invalid_argument(format!("report cut off, or of more than {REQUEST_BYTES_MAX} bytes"));
     let bytes = read.map_err(too_large)?.to_bytes();
-    let ply_count = bytes.get(FRAME_BYTES..).map_or(0, |message| count_field(message, PLIES_FIELD));
+    let unreadable = || Status::invalid_argument("report that is not one whole message");
+    let ply_count =
+        only_message(&bytes).and_then(|message| count_field(message, PLIES_FIELD)).ok_or_else(unreadable)?;
     if ply_count > ply_count_max {
         return Err(Status::invalid_argument(format!("report of {ply_count} plies: more than {ply_count_max}")));
     }
     Ok(bytes)
 }
 
-/// Counts how often a field of length-delimited type comes in a message, as far as it can be read: what cannot is
-/// refused where the message is decoded.
-fn count_field(mut message: &[u8], number: u64) -> usize {
+/// Returns the message of a request that is one uncompressed message and nothing after it: the decoder would read the
+/// others too.
+fn only_message(request: &[u8]) -> Option<&[u8]> {
+    let (head, message) = request.split_first_chunk::<FRAME_BYTES>()?;
+    let [0, length @ ..] = head else { return None };
+    (u32::from_be_bytes(*length) as usize == message.len()).then_some(message)
+}
+
+/// Counts how often a field of length-delimited type comes in a message. `None` if the message cannot be followed to its
+/// end; groups, which no worker sends, are not followed: what they hold, and what comes after them, would not be counted.
+fn count_field(mut message: &[u8], number: u64) -> Option<usize> {
     let mut count = 0;
-    while let Some((found, wire_type)) = read_varint(&mut message).map(|key| (key >> 3, key & 7)) {
-        let length = match wire_type {
-            0 if read_varint(&mut message).is_some() => 0,
+    while !message.is_empty() {
+        let key = read_varint(&mut message)?;
+        let length = match key & 7 {
+            0 => read_varint(&mut message).map(|_| 0)?,
             1 => 8,
             2 => {
-                count += usize::from(found == number);
-                let Some(length) = read_varint(&mut message) else { break };
-                usize::try_from(length).unwrap_or(usize::MAX)
+                count += usize::from(key >> 3 == number);
+                usize::try_from(read_varint(&mut message)?).ok()?
             }
             5 => 4,
-            _ => break,
+            _ => return None,
         };
-        if length > message.len() {
-            break;
-        }
-        message.advance(length);
+        message = message.get(length..)?;
     }
-    count
+    Some(count)
 }
 
 /// Reads a number of seven bits a byte, the lowest first.
@@ -124,6 +131,7 @@ fn read_varint(bytes: &mut &[u8]) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
     use prost::Message;
 
     use super::*;
@@ -156,10 +164,42 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_cannot_be_read_is_left_to_the_decoder() {
-        for message in [&b""[..], b"\x12", b"\x12\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff", b"\x0f", b"\x12\x05a"] {
-            assert!(read(frame(message)).await.is_ok(), "{message:?}");
+    async fn what_cannot_be_counted_to_its_end_is_refused() {
+        let group_first = [b"\x0a\x01x\x7b\x7c".as_slice(), &b"\x12\x00".repeat(400_000)].concat();
+        let cut_off = [&b"\x12"[..], b"\x12\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff", b"\x0f", b"\x12\x05a"];
+        for message in cut_off.into_iter().chain([&group_first[..]]) {
+            let refused = read(frame(message)).await.unwrap_err();
+            assert!(refused.message().contains("not one whole message"), "{refused}");
         }
-        assert!(read(Bytes::from_static(&[0, 0])).await.is_ok());
+        let another_after_it = [frame(b""), report(1)].concat();
+        for request in [&[0, 0][..], &[1, 0, 0, 0, 0], &another_after_it] {
+            assert!(read(Bytes::copy_from_slice(request)).await.is_err(), "{request:?}");
+        }
+        assert_eq!(read(frame(b"")).await.unwrap(), frame(b""));
+    }
+
+    /// Bytes that the decoder takes for fields, groups and their ends more often than any bytes would be.
+    fn fields() -> impl Strategy<Value = Vec<u8>> {
+        let part = prop_oneof![
+            4 => Just(b"\x12\x00".to_vec()),
+            2 => proptest::collection::vec(any::<u8>(), 0..4),
+            1 => Just(b"\x7b".to_vec()),
+            1 => Just(b"\x7c".to_vec()),
+            1 => Just(b"\x0a\x01x".to_vec()),
+            1 => Just(b"\x12\x02\x08\x07".to_vec()),
+            1 => Just(b"\x1a\x03abc\x28\xff\x01".to_vec()),
+        ];
+        proptest::collection::vec(part, 0..24).prop_map(|parts| parts.concat())
+    }
+
+    proptest! {
+        #[test]
+        fn no_ply_is_missed_that_the_decoder_builds(message in prop_oneof![fields(), proptest::collection::vec(any::<u8>(), 0..64)]) {
+            if let (Some(count), Ok(report)) =
+                (count_field(&message, PLIES_FIELD), proto::ReportPliesRequest::decode(&message[..]))
+            {
+                prop_assert!(count >= report.plies.len(), "{count} of {}", report.plies.len());
+            }
+        }
     }
 }
