@@ -195,15 +195,15 @@ pub struct LeafSender {
 }
 
 impl LeafSender {
-    /// Hands in a batch; waits while its stream or the queue is full. A batch that is too large is answered with the
-    /// reason. Returns false if the stream is closed or an inference thread has ended.
+    /// Hands in a batch; waits while its stream or the queue is full. A batch of an impossible size is answered with
+    /// the reason. Returns false if the stream is closed or an inference thread has ended.
     ///
     /// [`Self::refuse`] is for what the caller itself does not want.
     pub async fn submit(&self, job: Job) -> bool {
         match self.handle.queue.0.push(&self.stream, job).await {
             Ok(()) => true,
             Err((QueueError::Closed, _)) => false,
-            Err((error @ QueueError::TooLarge { .. }, job)) => {
+            Err((error, job)) => {
                 self.handle.counters.refuse(job, &error);
                 true
             }

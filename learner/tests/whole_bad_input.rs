@@ -47,9 +47,19 @@ impl Server {
 
     /// Returns a client that shows a key of this character.
     fn workers_with_key(&self, key: &str) -> WorkersClient<Auth> {
+        WorkersClient::new(self.with_key(key))
+    }
+
+    /// Returns what shows the name of the worker and a key of this character.
+    fn with_key(&self, key: &str) -> Auth {
         let (token, key) = (Token::new(TOKEN).expect("a token"), WorkerKey::new(key.repeat(32)).expect("a key"));
         let auth = ClientAuth::new(Some(&token)).of_worker("test", &key);
-        WorkersClient::new(InterceptedService::new(self.channel.clone(), auth))
+        InterceptedService::new(self.channel.clone(), auth)
+    }
+
+    /// Opens a stream on which nothing is sent. Returns the status that refuses it.
+    async fn open_stream(&self, auth: Auth) -> Result<(), tonic::Status> {
+        InferenceClient::new(auth).evaluate_leaves(tokio_stream::empty()).await.map(drop)
     }
 
     /// The server still answers, and its run has the network it began with.
@@ -156,11 +166,19 @@ async fn a_name_belongs_to_the_key_that_it_joined_with() {
     assert_eq!((code, message.as_str()), (Code::InvalidArgument, "the worker shows no key"));
     server.assert_answers("another's key").await;
     server.workers().lease_games(lease()).await.expect("its own key");
+    for (auth, words) in
+        [(server.with_token(Some(TOKEN)), "does not say whose it is"), (server.with_key("x"), "another worker's name")]
+    {
+        let (_, message) = refused(server.open_stream(auth).await.expect_err("refused"));
+        assert!(message.contains(words), "{message}");
+    }
+    server.open_stream(server.with_key("k")).await.expect("its own key");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
 async fn bad_batches_of_leaves_are_answered_with_an_error() {
     let server = Server::start().await;
+    server.join(|_| ()).await.expect("joined");
     let good = proto::LeafBatch {
         batch_id: 1,
         network_id: 0,
@@ -173,7 +191,9 @@ async fn bad_batches_of_leaves_are_answered_with_an_error() {
     let networks = server.system.run_dir().join("networks");
     std::fs::copy(networks.join("network-000001.safetensors"), networks.join("network-000002.safetensors"))
         .expect("a network that nobody plays with");
-    let batches: [(&str, Change); 10] = [
+    let batches: [(&str, Change); 12] = [
+        ("no leaves", |batch| (batch.position_lengths, batch.move_counts) = (vec![], vec![])),
+        ("more bytes than its leaves take", |batch| batch.positions = vec![0; 4096].into()),
         ("a network that nobody plays with", |batch| batch.network_id = 2),
         ("more leaves than batch_leaves_max", |batch| batch.move_counts = vec![1; 10_000]),
         ("an unknown network", |batch| batch.network_id = 4_000_000_000),
@@ -187,7 +207,7 @@ async fn bad_batches_of_leaves_are_answered_with_an_error() {
     ];
     let (sender, receiver) = tokio::sync::mpsc::channel(1);
     let stream = tokio_stream::wrappers::ReceiverStream::new(receiver);
-    let mut client = InferenceClient::new(server.with_token(Some(TOKEN)));
+    let mut client = InferenceClient::new(server.with_key("k"));
     let mut answers = client.evaluate_leaves(stream).await.expect("a stream").into_inner();
     for (what, change) in batches {
         let mut bad = proto::LeafBatch { batch_id: 2, ..good.clone() };
@@ -201,6 +221,12 @@ async fn bad_batches_of_leaves_are_answered_with_an_error() {
         assert_eq!((answer.error.as_str(), answer.values.len(), answer.priors.len()), ("", 4, 4), "after {what}");
     }
     server.assert_answers("bad batches").await;
+    let numbers = proto::LeafBatch { position_lengths: vec![1; 1 << 20], ..good };
+    sender.send(numbers).await.expect("the stream is open");
+    let (code, message) =
+        answers.message().await.map_err(|status| (status.code(), status.message().to_owned())).expect_err("refused");
+    assert_eq!((code, message.contains("the limit is: 529408 bytes")), (Code::OutOfRange, true), "{message}");
+    server.assert_answers("a million numbers").await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 1)]

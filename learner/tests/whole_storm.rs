@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 use common::system::{Process, System};
 use common::{check_finished_games, encoding};
-use hostile::evaluate_one;
+use hostile::{Peer, empty_boards};
 use proto::ply_status::Code;
 use proto::workers_client::WorkersClient;
 use rand::seq::IndexedRandom;
@@ -44,6 +44,18 @@ const START_MS_MAX: u64 = 400;
 const RESTART_MAX: Duration = Duration::from_secs(30);
 /// Pause before the test's worker tries again.
 const RETRY: Duration = Duration::from_millis(20);
+
+/// Joins and has one leaf evaluated by the best network.
+async fn evaluate_one(url: &str) -> Result<(), tonic::Status> {
+    let unavailable = |error: tonic::transport::Error| tonic::Status::unavailable(error.to_string());
+    let channel = Endpoint::from_shared(url.to_owned()).map_err(unavailable)?.connect().await.map_err(unavailable)?;
+    let peer = Peer::new(channel, "newcomer");
+    peer.join().await;
+    let leaves = tokio_stream::iter([empty_boards(1, 1, 0)]);
+    let answer = peer.inference().evaluate_leaves(leaves).await?.into_inner().message().await?;
+    let answer = answer.ok_or_else(|| tonic::Status::unavailable("no answer"))?;
+    if answer.error.is_empty() { Ok(()) } else { Err(tonic::Status::internal(answer.error)) }
+}
 
 /// Moves by game and ply, as far as they were acknowledged.
 type Acknowledged = Arc<Mutex<BTreeMap<(u64, u32), String>>>;

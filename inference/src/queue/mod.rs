@@ -2,6 +2,7 @@
 //!
 //! Where threads of their own read them, they wait twice: unread, then read (`read_ahead`).
 
+mod batch_size;
 mod read_ahead;
 #[cfg(test)]
 mod tests;
@@ -17,6 +18,7 @@ use tokio_util::sync::CancellationToken;
 use super::batch::{BatchSettings, Job};
 use super::best::{BestNetwork, CurrentBest};
 use super::waiting::{LeafClass, StreamId, Waiting, WaitingBatch};
+use batch_size::{check_size, without_message};
 use read_ahead::ReadAhead;
 
 /// Streams whose leaves fill the queue together: a single one is bounded to this part of it.
@@ -53,6 +55,12 @@ pub(super) enum QueueError {
     /// It has more leaves than may be evaluated together.
     #[error("batch of {leaf_count} leaves: more than {max}, the learner's inference.batch_leaves_max")]
     TooLarge { leaf_count: usize, max: usize },
+    /// It has no leaves, or positions and moves of different numbers of leaves.
+    #[error("batch with move counts of {leaf_count} leaves and lengths of {length_count} positions")]
+    UnequalLengths { leaf_count: usize, length_count: usize },
+    /// Its positions and moves take more bytes than so many leaves may.
+    #[error("batch of {byte_count} bytes: more than the {max} that its leaves may take")]
+    TooManyBytes { byte_count: usize, max: usize },
     /// Its stream, or the inference thread, is gone.
     #[error("nobody waits for the answer, or nobody gives one")]
     Closed,
@@ -134,11 +142,12 @@ impl LeafQueue {
     ///
     /// # Errors
     /// [`QueueError`] with the job, which is not added.
-    pub(super) async fn push(&self, stream: &QueueStream, job: Job) -> Result<(), (QueueError, Job)> {
-        let (leaf_count, max) = (job.batch.move_counts.len(), self.batch_leaf_count_max);
-        if leaf_count > max {
-            return Err((QueueError::TooLarge { leaf_count, max }, job));
-        }
+    pub(super) async fn push(&self, stream: &QueueStream, mut job: Job) -> Result<(), (QueueError, Job)> {
+        let leaf_count = match check_size(&job.batch, self.batch_leaf_count_max) {
+            Ok(leaf_count) => leaf_count,
+            Err(error) => return Err((error, job)),
+        };
+        without_message(&mut job.batch);
         let submitted_at = Instant::now();
         let network = network_ref_from_wire(job.batch.network_id);
         let class = LeafClass::of(network);

@@ -31,10 +31,10 @@ fn best() -> BestNetwork {
 fn job(batch_id: u64, leaf_count: usize) -> (Job, Answers) {
     let (answer, answers) = mpsc::channel(1);
     let answer = answer.try_reserve_owned().unwrap();
-    (
-        Job { batch: proto::LeafBatch { batch_id, move_counts: vec![1; leaf_count], ..Default::default() }, answer },
-        answers,
-    )
+    let counts = vec![1; leaf_count];
+    let batch =
+        proto::LeafBatch { batch_id, position_lengths: counts.clone(), move_counts: counts, ..Default::default() };
+    (Job { batch, answer }, answers)
 }
 
 fn take(queue: &LeafQueue) -> Vec<u64> {
@@ -49,6 +49,9 @@ async fn a_batch_above_the_limit_is_refused_in_words() {
     let stream = queue.open_stream();
     let (error, _) = queue.push(&stream, job(1, 9).0).await.unwrap_err();
     assert_eq!(error.to_string(), "batch of 9 leaves: more than 8, the learner's inference.batch_leaves_max");
+    let (error, _) = queue.push(&stream, job(1, 0).0).await.unwrap_err();
+    assert_eq!(error, QueueError::UnequalLengths { leaf_count: 0, length_count: 0 });
+    assert_eq!(queue.waiting_leaves(), WaitingLeaves::default());
 }
 
 #[tokio::test]

@@ -281,6 +281,7 @@ fn make_services<E: Encoding>(
         limits: ServiceLimits {
             connections: edge.connections,
             report_plies_max: RegistryLimits::default().report_plies_max,
+            batch_leaves_max: settings.inference.batch_leaves_max as usize,
         },
         tls: edge.tls,
     }

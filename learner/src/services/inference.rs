@@ -19,6 +19,7 @@ use tonic::{Request, Response, Status, Streaming};
 use tracing::debug;
 
 use super::joined::JoinedWorkers;
+use super::worker_calls::check_role;
 
 /// Why a batch for another network is refused.
 const NOT_IN_PLAY: &str =
@@ -56,11 +57,14 @@ impl InferenceService {
 }
 
 impl InferenceService {
-    /// Returns the worker whose stream it is, if it says so: then it must show the worker's key.
-    fn worker_of(&self, metadata: &MetadataMap) -> Result<Option<String>, Status> {
-        let Some(name) = metadata.get(WORKER_ID_HEADER).and_then(|name| name.to_str().ok()) else { return Ok(None) };
-        self.joined.check(name, metadata, Instant::now())?;
-        Ok(Some(name.to_owned()))
+    /// Returns the worker whose stream it is: it has joined, and shows its key and a token for what it plays.
+    fn worker_of(&self, metadata: &MetadataMap, role: Role) -> Result<String, Status> {
+        let name = metadata.get(WORKER_ID_HEADER).and_then(|name| name.to_str().ok()).ok_or_else(|| {
+            Status::invalid_argument(format!("the stream does not say whose it is, in {WORKER_ID_HEADER}"))
+        })?;
+        let worker = self.joined.check(name, metadata, Instant::now())?;
+        check_role(role, worker.row.kind)?;
+        Ok(worker.row.worker_id)
     }
 }
 
@@ -73,10 +77,7 @@ impl proto::inference_server::Inference for InferenceService {
         request: Request<Streaming<proto::LeafBatch>>,
     ) -> Result<Response<Self::EvaluateLeavesStream>, Status> {
         let role = Role::of(request.extensions());
-        if role == Role::Reader {
-            return Err(Status::permission_denied("the token only lets one ask for the status"));
-        }
-        let worker_id = self.worker_of(request.metadata())?;
+        let worker_id = self.worker_of(request.metadata(), role)?;
         let (best, joined) = (Arc::clone(&self.best), Arc::clone(&self.joined));
         let askable = Askable { best, joined, role, worker_id, asked: BTreeSet::new() };
         let (answers, receiver) = mpsc::channel(self.batches_in_flight_max);
@@ -110,8 +111,8 @@ struct Askable {
     best: Arc<BestNetwork>,
     joined: Arc<JoinedWorkers>,
     role: Role,
-    /// Whose stream it is; `None` if it does not say.
-    worker_id: Option<String>,
+    /// Whose stream it is.
+    worker_id: String,
     asked: BTreeSet<NetworkId>,
 }
 
@@ -122,8 +123,8 @@ impl Askable {
             return false;
         }
         let (network_id, _) = self.best.resolve(network);
-        if let Some(worker_id) = self.worker_id.as_deref().filter(|_| self.asked.insert(network_id)) {
-            self.joined.note_asked(worker_id, network_id);
+        if self.asked.insert(network_id) {
+            self.joined.note_asked(&self.worker_id, network_id);
         }
         true
     }

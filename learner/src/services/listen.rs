@@ -11,6 +11,7 @@ use runtime::limits::{self, MESSAGE_BYTES_MAX};
 use runtime::tls::server::ServerTls;
 use runtime::token_guard::TokenGuard;
 use shared::encoding::Encoding;
+use shared::wire::LEAF_BYTES_MAX;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 use tracing::{info, warn};
@@ -40,6 +41,19 @@ pub struct ServiceLimits {
     pub connections: ConnectionLimits,
     /// Plies of one report at most.
     pub report_plies_max: usize,
+    /// Leaves of one batch at most.
+    pub batch_leaves_max: usize,
+}
+
+/// Bytes of a batch beside its leaves: numbers and the lengths of its fields.
+const BATCH_HEADER_BYTES_MAX: usize = 4096;
+/// Bytes of a leaf's two lengths at most.
+const LEAF_LENGTH_BYTES_MAX: usize = 4;
+
+/// Returns how many bytes a message with so many leaves may have.
+const fn batch_bytes_max(leaf_count: usize) -> usize {
+    let bytes = BATCH_HEADER_BYTES_MAX + leaf_count * (LEAF_BYTES_MAX + LEAF_LENGTH_BYTES_MAX);
+    if bytes < MESSAGE_BYTES_MAX { bytes } else { MESSAGE_BYTES_MAX }
 }
 
 /// Why the server ended.
@@ -81,7 +95,7 @@ pub async fn serve<E: Encoding>(
         .max_encoding_message_size(MESSAGE_BYTES_MAX);
     let workers = BoundedReports::new(workers, services.limits.report_plies_max);
     let inference = InferenceServer::new(services.inference)
-        .max_decoding_message_size(MESSAGE_BYTES_MAX)
+        .max_decoding_message_size(batch_bytes_max(services.limits.batch_leaves_max))
         .max_encoding_message_size(MESSAGE_BYTES_MAX);
     let status = StatusServer::new(StatusService { observer: services.observer });
     let mut server = match &services.tls {

@@ -272,7 +272,7 @@ fn check_names(request: &proto::JoinRequest) -> Result<(), Status> {
 }
 
 /// Checks that the token of a call is one for those who play these games.
-fn check_role(role: Role, kind: GameKind) -> Result<(), Status> {
+pub(super) fn check_role(role: Role, kind: GameKind) -> Result<(), Status> {
     match (role, kind) {
         (Role::Any, _) | (Role::Actor, GameKind::SelfPlay) | (Role::Evaluator, GameKind::Gate) => Ok(()),
         (Role::Actor, _) => Err(Status::permission_denied("the token is one of actors: evaluators have another")),

@@ -32,6 +32,9 @@ pub const BATCH_LEAF_COUNTS: RangeInclusive<u32> = 1..=BATCH_LEAF_COUNT_MAX as u
 /// Most bytes a packed position may take.
 pub const POSITION_BYTE_COUNT_MAX: usize = 1024;
 
+/// Most bytes that position and policy indices of a leaf may take, on average over a batch: ten times those of Hive.
+pub const LEAF_BYTES_MAX: usize = 2048;
+
 /// What is wrong with a message.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum WireError {

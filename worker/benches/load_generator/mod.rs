@@ -27,6 +27,7 @@ use shared::ids::NetworkRef;
 use shared::wire::{LeafBatchBuilder, game_spec_from_proto};
 use tokio::sync::mpsc;
 use tokio_stream::wrappers::ReceiverStream;
+use tonic::service::interceptor::InterceptedService;
 use tonic::transport::Channel;
 
 /// Longest wait for the answer to a batch.
@@ -95,27 +96,31 @@ pub fn target(address: SocketAddr, authority: Option<PathBuf>) -> Target {
 /// If the learner refuses, ends the stream, or sends an invalid answer.
 pub async fn run(learner: &Target, load: LoadSettings) -> LoadReport {
     let channel = learner.connect().await.expect("the learner listens");
-    let join = join(channel.clone()).await;
+    let worker_id = format!("load-{:016x}", rand::random::<u64>());
+    let key = WorkerKey::new(format!("{:032x}", rand::random::<u128>())).expect("a key");
+    let channel = InterceptedService::new(channel, ClientAuth::default().of_worker(&worker_id, &key));
+    let join = join(channel.clone(), worker_id).await;
     let spec = game_spec_from_proto(join.game.as_ref().expect("a game")).expect("a known game");
     let batch = spec.visit(Positions(load)).expect("a valid game");
     measure(channel, join.batches_in_flight_max as usize, &batch, load).await
 }
 
-async fn join(channel: Channel) -> JoinReply {
+/// A channel on which each call shows a name and its key.
+type NamedChannel = InterceptedService<Channel, ClientAuth>;
+
+async fn join(channel: NamedChannel, worker_id: String) -> JoinReply {
     let request = JoinRequest {
         protocol_version: proto::PROTOCOL_VERSION,
         domain_version: shared::DOMAIN_VERSION,
-        worker_id: format!("load-{:016x}", rand::random::<u64>()),
+        worker_id,
         kind: WorkerKind::Actor.into(),
         program_version: env!("CARGO_PKG_VERSION").into(),
         thread_count: 1,
     };
-    let key = WorkerKey::new(format!("{:032x}", rand::random::<u128>())).expect("a key");
-    let auth = ClientAuth::default().of_worker(&request.worker_id, &key);
-    WorkersClient::with_interceptor(channel, auth).join(request).await.expect("the learner accepts").into_inner()
+    WorkersClient::new(channel).join(request).await.expect("the learner accepts").into_inner()
 }
 
-async fn measure(channel: Channel, credits: usize, batch: &LeafBatch, load: LoadSettings) -> LoadReport {
+async fn measure(channel: NamedChannel, credits: usize, batch: &LeafBatch, load: LoadSettings) -> LoadReport {
     let credits = credits.clamp(1, 1024);
     let (outgoing, stream) = mpsc::channel(credits);
     let (move_count, leaf_count) = (batch.policy_indices.len() / 2, batch.move_counts.len());
