@@ -32,6 +32,7 @@ impl Evaluated {
         // The count of the whole batch goes to its first answer: sums over workers stay right.
         let mut uniform_prior_count = self.output.uniform_prior_count;
         InferenceCounters::add(&counters.uniform_prior_count, uniform_prior_count as usize);
+        InferenceCounters::add(&counters.zeroed_value_count, self.output.zeroed_value_count as usize);
         for QueuedJob { job, class, submitted_at, .. } in self.jobs.drain(..) {
             let leaf_count = job.batch.move_counts.len();
             let own = answers.take(leaf_count, job.batch.policy_indices.len() / 2);

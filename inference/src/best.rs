@@ -1,7 +1,7 @@
 //! Which network is the best: read for each batch, written at each promotion.
 
 use std::collections::BTreeSet;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{PoisonError, RwLock};
 
 use shared::ids::{Generation, NetworkId, NetworkRef};
@@ -21,13 +21,18 @@ pub struct CurrentBest {
 pub struct BestNetwork {
     current: AtomicU64,
     in_play: RwLock<BTreeSet<NetworkId>>,
+    is_gate_open: AtomicBool,
 }
 
 impl BestNetwork {
     /// Starts with this network and generation.
     #[must_use]
     pub fn new(current: CurrentBest) -> Self {
-        Self { current: AtomicU64::new(pack(current)), in_play: RwLock::default() }
+        Self {
+            current: AtomicU64::new(pack(current)),
+            in_play: RwLock::default(),
+            is_gate_open: AtomicBool::new(false),
+        }
     }
 
     /// Says which networks answer leaves beside the best one.
@@ -50,6 +55,18 @@ impl BestNetwork {
                     || self.in_play.read().unwrap_or_else(PoisonError::into_inner).contains(&network_id)
             }
         }
+    }
+
+    /// Says whether a candidate plays its gate.
+    pub fn set_gate_open(&self, is_open: bool) {
+        self.is_gate_open.store(is_open, Ordering::Relaxed);
+    }
+
+    /// Returns whether leaves for a network, named by its number, are a gate's: those for the best one are only while there is
+    /// a gate.
+    #[must_use]
+    pub fn is_of_gate(&self, network_id: NetworkId) -> bool {
+        self.is_gate_open.load(Ordering::Relaxed) || self.get().network_id != network_id
     }
 
     /// Returns the best network.
@@ -90,5 +107,14 @@ mod tests {
         assert!(best.is_in_play(NetworkRef::Best) && in_play(3) && !in_play(4));
         best.set_in_play([id(1), id(4)].into());
         assert_eq!([1, 2, 3, 4].map(in_play), [true, false, true, true]);
+    }
+
+    #[test]
+    fn leaves_for_the_best_network_are_a_gates_only_while_there_is_one() {
+        let id = |number| NetworkId::new(number).expect("from 1");
+        let best = BestNetwork::new(CurrentBest { network_id: id(3), generation: Generation::new(1) });
+        assert!(best.is_of_gate(id(4)) && !best.is_of_gate(id(3)));
+        best.set_gate_open(true);
+        assert!(best.is_of_gate(id(3)));
     }
 }

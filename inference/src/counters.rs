@@ -22,6 +22,8 @@ pub struct InferenceCounters {
     pub batch_count: AtomicU64,
     /// Leaves whose priors became uniform.
     pub uniform_prior_count: AtomicU64,
+    /// Leaves whose value was not finite and became 0.
+    pub zeroed_value_count: AtomicU64,
     /// Batches refused: too large, unreadable, or for a network that is not there.
     pub refused_batch_count: AtomicU64,
     /// Time from question to answer in microseconds, summed over the leaves of self-play.
@@ -49,6 +51,8 @@ pub struct InferenceCounts {
     pub batch_count: u64,
     /// Leaves whose priors became uniform.
     pub uniform_prior_count: u64,
+    /// Leaves whose value was not finite and became 0.
+    pub zeroed_value_count: u64,
     /// Batches refused.
     pub refused_batch_count: u64,
     /// Time from question to answer in microseconds, summed over the leaves of self-play.
@@ -71,6 +75,7 @@ impl InferenceCounters {
             active_cell_count: read(&self.active_cell_count),
             batch_count: read(&self.batch_count),
             uniform_prior_count: read(&self.uniform_prior_count),
+            zeroed_value_count: read(&self.zeroed_value_count),
             refused_batch_count: read(&self.refused_batch_count),
             self_play_wait_us: read(&self.self_play_wait_us),
             batch_leaf_limit: read(&self.batch_leaf_limit),

@@ -2,7 +2,7 @@
 //!
 //! A batch takes what waits, never mixes networks, and never waits for more: while it is evaluated, the next one gathers.
 //! The threads read leaves and write answers themselves, or have both done by others (`encode_thread_count`).
-//! Leaves of gates go first, streams take turns, and a batch is no larger than `batch_time_max` allows.
+//! Leaves of gates go first, workers take turns, and a batch is no larger than `batch_time_max` allows.
 //! What a worker sends is checked here; a bad batch is answered with an error and costs no other worker anything.
 
 mod answer_meter;
@@ -27,6 +27,7 @@ use std::thread::JoinHandle;
 
 use net::NetError;
 use shared::encoding::Encoding;
+use shared::wire::network_ref_from_wire;
 
 pub use answer_meter::{AnswerFault, AnswerMeter};
 pub use backend::InferenceBackend;
@@ -35,7 +36,7 @@ pub use batch_times::BatchTimes;
 pub use counters::{InferenceCounters, InferenceCounts};
 pub use net::NetworkOutput;
 pub use networks::NetworkBackend;
-pub use queue::WaitingLeaves;
+pub use queue::{TooManyStreams, WaitingLeaves};
 
 use answers::answer_channel;
 use batcher::Batcher;
@@ -43,6 +44,7 @@ use best::BestNetwork;
 use pace::BatchPace;
 use queue::{LeafQueue, QueueError, QueueStream};
 use reader::LeafReader;
+use waiting::LeafClass;
 
 /// Why leaves cannot be answered.
 #[derive(Debug, thiserror::Error)]
@@ -62,6 +64,7 @@ pub enum InferenceStartError {
 #[derive(Debug, Clone)]
 pub struct InferenceHandle {
     queue: Arc<QueueCloser>,
+    best: Arc<BestNetwork>,
     counters: Arc<InferenceCounters>,
 }
 
@@ -79,7 +82,7 @@ impl InferenceHandle {
         make_backend: impl Fn() -> Result<V, NetError> + Clone + Send + 'static,
     ) -> Result<(Self, Vec<JoinHandle<()>>), InferenceStartError> {
         let queue = Arc::new(LeafQueue::new(settings));
-        let handle = Self { queue: Arc::new(QueueCloser(queue)), counters: Arc::default() };
+        let handle = Self { queue: Arc::new(QueueCloser(queue)), best: Arc::clone(best), counters: Arc::default() };
         let mut threads = Vec::with_capacity(2 * settings.batch_count.max(1) + settings.encode_thread_count);
         let is_read_ahead = settings.encode_thread_count > 0;
         for number in 0..settings.batch_count.max(1) {
@@ -121,11 +124,22 @@ impl InferenceHandle {
         QueueCloser(Arc::clone(&self.queue.0))
     }
 
-    /// Opens a stream of batches.
+    /// Opens a stream of batches of the learner's own.
     #[must_use]
     pub fn open_stream(&self) -> LeafStream {
-        let stream = Arc::new(self.queue.0.open_stream());
-        LeafStream { sender: LeafSender { handle: self.clone(), stream } }
+        self.stream(self.queue.0.open_own_stream())
+    }
+
+    /// Opens a stream of a worker: its streams share one turn and one part of the queue.
+    ///
+    /// # Errors
+    /// [`TooManyStreams`] if the worker has as many as it may.
+    pub fn open_stream_of(&self, worker_id: &str) -> Result<LeafStream, TooManyStreams> {
+        Ok(self.stream(self.queue.0.open_stream_of(worker_id)?))
+    }
+
+    fn stream(&self, stream: QueueStream) -> LeafStream {
+        LeafStream { sender: LeafSender { handle: self.clone(), stream: Arc::new(stream) } }
     }
 
     /// Returns a view of the queue.
@@ -195,12 +209,13 @@ pub struct LeafSender {
 }
 
 impl LeafSender {
-    /// Hands in a batch; waits while its stream or the queue is full. A batch of an impossible size is answered with
+    /// Hands in a batch; waits while there is no room for it. A batch of an impossible size is answered with
     /// the reason. Returns false if the stream is closed or an inference thread has ended.
     ///
     /// [`Self::refuse`] is for what the caller itself does not want.
     pub async fn submit(&self, job: Job) -> bool {
-        match self.handle.queue.0.push(&self.stream, job).await {
+        let class = LeafClass::of(network_ref_from_wire(job.batch.network_id), &self.handle.best);
+        match self.handle.queue.0.push(&self.stream, class, job).await {
             Ok(()) => true,
             Err((QueueError::Closed, _)) => false,
             Err((error, job)) => {

@@ -1,17 +1,28 @@
 //! Which waiting batches are evaluated together, and in which order. Pure: no clock, no thread.
 //!
-//! Leaves of gates go before those of self-play, which keep a share; within each kind the streams take turns, so that
-//! no worker crowds out the others.
+//! Leaves of gates go before those of self-play, which keep a share; within each kind the workers take turns, however many
+//! streams they have, so that none crowds out the others.
 
 use std::collections::{BTreeMap, VecDeque};
 
 use shared::ids::{NetworkId, NetworkRef};
 
+use crate::best::BestNetwork;
+
 /// Batches led by gate leaves in a row while leaves of self-play wait: one batch in four stays self-play's.
 const GATE_BATCHES_IN_A_ROW: u32 = 3;
 
-/// Number of an evaluation stream, never used twice.
-pub(super) type StreamId = u64;
+/// Number of a worker that has streams, never used twice.
+pub(super) type WorkerNumber = u64;
+
+/// An evaluation stream.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct StreamId {
+    /// Whose it is.
+    pub(super) worker: WorkerNumber,
+    /// Never used twice.
+    pub(super) number: u64,
+}
 
 /// What leaves are evaluated for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,10 +40,10 @@ impl LeafClass {
     }
 
     /// Returns what leaves for this network are for: self-play asks the best network, gates name theirs by number.
-    pub(super) const fn of(network: NetworkRef) -> Self {
+    pub(super) fn of(network: NetworkRef, best: &BestNetwork) -> Self {
         match network {
-            NetworkRef::Best => Self::SelfPlay,
-            NetworkRef::Id(_) => Self::Gate,
+            NetworkRef::Id(network_id) if best.is_of_gate(network_id) => Self::Gate,
+            NetworkRef::Best | NetworkRef::Id(_) => Self::SelfPlay,
         }
     }
 }
@@ -40,6 +51,7 @@ impl LeafClass {
 /// A batch of leaves that waits.
 #[derive(Debug)]
 pub(super) struct WaitingBatch<J> {
+    pub(super) class: LeafClass,
     pub(super) network: NetworkRef,
     pub(super) leaf_count: usize,
     pub(super) job: J,
@@ -67,7 +79,7 @@ impl<J> Waiting<J> {
 
     /// Adds a batch of a stream.
     pub(super) fn push(&mut self, stream: StreamId, batch: WaitingBatch<J>) {
-        let turns = match LeafClass::of(batch.network) {
+        let turns = match batch.class {
             LeafClass::Gate => &mut self.gate,
             LeafClass::SelfPlay => &mut self.self_play,
         };
@@ -120,12 +132,15 @@ impl<J> OpenBatch<'_, J> {
     }
 }
 
-/// Batches of one class: the streams that have some take turns, one batch a turn.
+/// A batch, and the number of the stream that it came on.
+type OfStream<J> = (u64, WaitingBatch<J>);
+
+/// Batches of one class: the workers that have some take turns, one batch a turn.
 #[derive(Debug)]
 struct Turns<J> {
-    batches: BTreeMap<StreamId, VecDeque<WaitingBatch<J>>>,
-    /// The streams of `batches`, the one whose turn it is first.
-    order: VecDeque<StreamId>,
+    batches: BTreeMap<WorkerNumber, VecDeque<OfStream<J>>>,
+    /// The workers of `batches`, the one whose turn it is first.
+    order: VecDeque<WorkerNumber>,
 }
 
 impl<J> Default for Turns<J> {
@@ -140,60 +155,69 @@ impl<J> Turns<J> {
     }
 
     fn push(&mut self, stream: StreamId, batch: WaitingBatch<J>) {
-        let batches = self.batches.entry(stream).or_default();
+        let batches = self.batches.entry(stream.worker).or_default();
         if batches.is_empty() {
-            self.order.push_back(stream);
+            self.order.push_back(stream.worker);
         }
-        batches.push_back(batch);
+        batches.push_back((stream.number, batch));
     }
 
     /// Returns how many leaves are gone.
     fn remove_stream(&mut self, stream: StreamId) -> usize {
-        let Some(batches) = self.batches.remove(&stream) else { return 0 };
-        self.order.retain(|other| *other != stream);
-        batches.iter().map(|batch| batch.leaf_count).sum()
+        let Some(batches) = self.batches.get_mut(&stream.worker) else { return 0 };
+        let mut leaf_count = 0;
+        batches.retain(|(number, batch)| {
+            let is_of_stream = *number == stream.number;
+            leaf_count += if is_of_stream { batch.leaf_count } else { 0 };
+            !is_of_stream
+        });
+        if batches.is_empty() {
+            self.batches.remove(&stream.worker);
+            self.order.retain(|other| *other != stream.worker);
+        }
+        leaf_count
     }
 
     fn take_one(&mut self) -> Option<(StreamId, WaitingBatch<J>)> {
-        let stream = self.order.pop_front()?;
-        let batches = self.batches.get_mut(&stream)?;
-        let batch = batches.pop_front()?;
+        let worker = self.order.pop_front()?;
+        let batches = self.batches.get_mut(&worker)?;
+        let (number, batch) = batches.pop_front()?;
         if batches.is_empty() {
-            self.batches.remove(&stream);
+            self.batches.remove(&worker);
         } else {
-            self.order.push_back(stream);
+            self.order.push_back(worker);
         }
-        Some((stream, batch))
+        Some((StreamId { worker, number }, batch))
     }
 
     fn next_network(&self) -> Option<NetworkRef> {
         let batches = self.batches.get(self.order.front()?)?;
-        batches.front().map(|batch| batch.network)
+        batches.front().map(|(_, batch)| batch.network)
     }
 
-    /// Gives the streams their turns until none has a batch that fits.
+    /// Gives the workers their turns until none has a batch that fits.
     fn fill(&mut self, open: &mut OpenBatch<'_, J>) {
         while self.give_turns(open) {}
     }
 
-    /// Takes at most one batch of each stream; those that gave one go to the end. Returns whether any did.
+    /// Takes at most one batch of each worker; those that gave one go to the end. Returns whether any did.
     fn give_turns(&mut self, open: &mut OpenBatch<'_, J>) -> bool {
         let (mut served, mut left) = (VecDeque::new(), VecDeque::with_capacity(self.order.len()));
         let mut has_taken = false;
-        for stream in self.order.drain(..) {
-            let Some(batches) = self.batches.get_mut(&stream) else { continue };
-            let taken = batches.iter().position(|batch| open.takes(batch)).and_then(|index| batches.remove(index));
-            let Some(batch) = taken else {
-                left.push_back(stream);
+        for worker in self.order.drain(..) {
+            let Some(batches) = self.batches.get_mut(&worker) else { continue };
+            let taken = batches.iter().position(|(_, batch)| open.takes(batch)).and_then(|index| batches.remove(index));
+            let Some((_, batch)) = taken else {
+                left.push_back(worker);
                 continue;
             };
             has_taken = true;
             open.leaf_count += batch.leaf_count;
             open.jobs.push(batch.job);
             if batches.is_empty() {
-                self.batches.remove(&stream);
+                self.batches.remove(&worker);
             } else {
-                served.push_back(stream);
+                served.push_back(worker);
             }
         }
         left.append(&mut served);
@@ -209,13 +233,32 @@ mod tests {
     const BEST: NetworkId = NetworkId::FIRST;
     const CANDIDATE: NetworkId = BEST.next();
 
-    /// Adds a batch that is known by its stream and the number of its leaves.
-    fn push(waiting: &mut Waiting<(StreamId, usize)>, stream: StreamId, network: NetworkRef, leaf_count: usize) {
-        waiting.push(stream, WaitingBatch { network, leaf_count, job: (stream, leaf_count) });
+    type Batches = Waiting<(WorkerNumber, usize)>;
+
+    /// Adds a batch that is known by its worker and the number of its leaves, on the worker's only stream.
+    fn push(waiting: &mut Batches, worker: WorkerNumber, network: NetworkRef, leaf_count: usize) {
+        push_on(waiting, StreamId { worker, number: worker }, network, leaf_count);
+    }
+
+    /// As [`push`], on a stream of several; a network with a number is a gate's.
+    fn push_on(waiting: &mut Batches, stream: StreamId, network: NetworkRef, leaf_count: usize) {
+        let class = if network == NetworkRef::Best { LeafClass::SelfPlay } else { LeafClass::Gate };
+        waiting.push(stream, WaitingBatch { class, network, leaf_count, job: (stream.worker, leaf_count) });
+    }
+
+    #[test]
+    fn the_streams_of_a_worker_share_its_turn() {
+        let mut waiting = Waiting::default();
+        for number in 1..=6 {
+            push_on(&mut waiting, StreamId { worker: 1, number }, NetworkRef::Best, 10);
+        }
+        push(&mut waiting, 2, NetworkRef::Best, 10);
+        let workers: Vec<WorkerNumber> = take_all(&mut waiting).iter().map(|(_, jobs)| jobs[0].0).collect();
+        assert_eq!(workers, [1, 2, 1, 1, 1, 1, 1]);
     }
 
     /// Takes everything, in batches of at most ten leaves.
-    fn take_all(waiting: &mut Waiting<(StreamId, usize)>) -> Vec<(NetworkId, Vec<(StreamId, usize)>)> {
+    fn take_all(waiting: &mut Batches) -> Vec<(NetworkId, Vec<(WorkerNumber, usize)>)> {
         let take = |jobs: &mut Vec<_>| waiting.take(BEST, 10, jobs);
         let mut take = take;
         std::iter::from_fn(|| {
@@ -247,8 +290,8 @@ mod tests {
         for _ in 0..8 {
             push(&mut waiting, 2, CANDIDATE.into(), 10);
         }
-        let streams: Vec<StreamId> = take_all(&mut waiting).iter().map(|(_, jobs)| jobs[0].0).collect();
-        assert_eq!(streams, [2, 2, 2, 1, 2, 2, 2, 1, 2, 2, 1]);
+        let workers: Vec<WorkerNumber> = take_all(&mut waiting).iter().map(|(_, jobs)| jobs[0].0).collect();
+        assert_eq!(workers, [2, 2, 2, 1, 2, 2, 2, 1, 2, 2, 1]);
     }
 
     #[test]
@@ -261,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn streams_take_turns_however_much_one_of_them_sends() {
+    fn workers_take_turns_however_much_one_of_them_sends() {
         let mut waiting = Waiting::default();
         for _ in 0..6 {
             push(&mut waiting, 1, NetworkRef::Best, 5);
@@ -269,13 +312,13 @@ mod tests {
         for stream in [2, 3] {
             push(&mut waiting, stream, NetworkRef::Best, 5);
         }
-        let batches: Vec<Vec<StreamId>> =
+        let batches: Vec<Vec<WorkerNumber>> =
             take_all(&mut waiting).into_iter().map(|(_, jobs)| jobs.iter().map(|job| job.0).collect()).collect();
         assert_eq!(batches, [vec![1, 2], vec![3, 1], vec![1, 1], vec![1, 1]]);
     }
 
     #[test]
-    fn one_batch_at_a_time_is_of_a_gate_first_and_of_each_stream_in_turn() {
+    fn one_batch_at_a_time_is_of_a_gate_first_and_of_each_worker_in_turn() {
         let mut waiting = Waiting::default();
         for (stream, network, leaf_count) in
             [(1, NetworkRef::Best, 1), (1, NetworkRef::Best, 2), (2, NetworkRef::Best, 3), (2, CANDIDATE.into(), 4)]
@@ -292,11 +335,13 @@ mod tests {
     #[test]
     fn what_a_closed_stream_left_is_dropped() {
         let mut waiting = Waiting::default();
-        for stream in [1, 2, 1] {
-            push(&mut waiting, stream, NetworkRef::Best, 2);
-            push(&mut waiting, stream, CANDIDATE.into(), 2);
+        let stream = |worker, number| StreamId { worker, number };
+        for (stream, leaf_count) in [(stream(1, 1), 2), (stream(2, 2), 2), (stream(1, 1), 2), (stream(1, 3), 3)] {
+            push_on(&mut waiting, stream, NetworkRef::Best, leaf_count);
+            push_on(&mut waiting, stream, CANDIDATE.into(), leaf_count);
         }
-        assert_eq!(waiting.remove_stream(1), [(LeafClass::Gate, 4), (LeafClass::SelfPlay, 4)]);
-        assert_eq!(take_all(&mut waiting), [(CANDIDATE, vec![(2, 2)]), (BEST, vec![(2, 2)])]);
+        assert_eq!(waiting.remove_stream(stream(1, 1)), [(LeafClass::Gate, 4), (LeafClass::SelfPlay, 4)]);
+        assert_eq!(waiting.remove_stream(stream(1, 1)), [(LeafClass::Gate, 0), (LeafClass::SelfPlay, 0)]);
+        assert_eq!(take_all(&mut waiting), [(CANDIDATE, vec![(1, 3), (2, 2)]), (BEST, vec![(1, 3), (2, 2)])]);
     }
 }

@@ -1,4 +1,4 @@
-//! The batches that wait to be evaluated: bounded in leaves, for each stream and in all, and dropped with their stream.
+//! The batches that wait to be evaluated: bounded in leaves, for each worker and in all, and dropped with their stream.
 //!
 //! Where threads of their own read them, they wait twice: unread, then read (`read_ahead`).
 
@@ -6,6 +6,7 @@ mod batch_size;
 mod read_ahead;
 #[cfg(test)]
 mod tests;
+mod worker_places;
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
@@ -20,9 +21,11 @@ use super::best::{BestNetwork, CurrentBest};
 use super::waiting::{LeafClass, StreamId, Waiting, WaitingBatch};
 use batch_size::{check_size, without_message};
 use read_ahead::ReadAhead;
+pub use worker_places::TooManyStreams;
+use worker_places::WorkerPlaces;
 
-/// Streams whose leaves fill the queue together: a single one is bounded to this part of it.
-const FULL_STREAM_COUNT: usize = 4;
+/// Workers whose leaves fill the queue together: a single one is bounded to this part of it.
+const FULL_WORKER_COUNT: usize = 4;
 
 /// A job in the queue.
 #[derive(Debug)]
@@ -32,7 +35,7 @@ pub(super) struct QueuedJob {
     pub(super) submitted_at: Instant,
     /// Its stream's: nobody waits for the answer any more.
     closed: CancellationToken,
-    /// Its leaves' room in the queue of its stream and of its class, until it is answered.
+    /// Its leaves' room in the queue, that of its worker and that of its class, until it is answered.
     _room: [OwnedSemaphorePermit; 2],
 }
 
@@ -88,14 +91,13 @@ pub(super) struct LeafQueue {
     /// Leaves of each class at most.
     class_leaf_count_max: usize,
     batch_leaf_count_max: usize,
-    stream_leaf_count_max: usize,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct State {
     waiting: Waiting<QueuedJob>,
     read: ReadAhead,
-    last_stream: StreamId,
+    workers: WorkerPlaces,
     /// Whether nothing will come any more, or nobody will take it.
     is_closed: bool,
 }
@@ -103,15 +105,20 @@ struct State {
 impl LeafQueue {
     pub(super) fn new(settings: &BatchSettings) -> Self {
         let leaf_count_max = settings.queue_leaf_count_max.clamp(settings.leaf_count_max, Semaphore::MAX_PERMITS);
+        let worker_leaf_count_max = (leaf_count_max / FULL_WORKER_COUNT).max(settings.leaf_count_max);
         Self {
-            state: Mutex::new(State { read: ReadAhead::new(settings), ..State::default() }),
+            state: Mutex::new(State {
+                waiting: Waiting::default(),
+                read: ReadAhead::new(settings),
+                workers: WorkerPlaces::new(worker_leaf_count_max),
+                is_closed: false,
+            }),
             has_unread: Condvar::new(),
             arrived: Condvar::new(),
             gate_room: Arc::new(Semaphore::new(leaf_count_max)),
             self_play_room: Arc::new(Semaphore::new(leaf_count_max)),
             class_leaf_count_max: leaf_count_max,
             batch_leaf_count_max: settings.leaf_count_max,
-            stream_leaf_count_max: (leaf_count_max / FULL_STREAM_COUNT).max(settings.leaf_count_max),
         }
     }
 
@@ -121,12 +128,19 @@ impl LeafQueue {
         WaitingLeaves { gate: taken(&self.gate_room), self_play: taken(&self.self_play_room) }
     }
 
-    /// Opens a stream.
-    pub(super) fn open_stream(&self) -> QueueStream {
-        let mut state = self.lock();
-        state.last_stream += 1;
-        let room = Arc::new(Semaphore::new(self.stream_leaf_count_max));
-        QueueStream { id: state.last_stream, room, closed: CancellationToken::new() }
+    /// Opens a stream of a worker.
+    ///
+    /// # Errors
+    /// [`TooManyStreams`] if the worker has as many as it may.
+    pub(super) fn open_stream_of(&self, worker_id: &str) -> Result<QueueStream, TooManyStreams> {
+        let (id, room) = self.lock().workers.open(worker_id)?;
+        Ok(QueueStream { id, worker_id: Some(worker_id.to_owned()), room, closed: CancellationToken::new() })
+    }
+
+    /// Opens a stream of the learner's own.
+    pub(super) fn open_own_stream(&self) -> QueueStream {
+        let (id, room) = self.lock().workers.open_own();
+        QueueStream { id, worker_id: None, room, closed: CancellationToken::new() }
     }
 
     /// Closes a stream and drops what waits of it.
@@ -135,14 +149,22 @@ impl LeafQueue {
         let mut state = self.lock();
         state.waiting.remove_stream(stream.id);
         state.read.remove_stream(stream.id);
+        if let Some(worker_id) = &stream.worker_id {
+            state.workers.close(worker_id);
+        }
         self.has_unread.notify_all();
     }
 
-    /// Adds a job of a stream; waits while the stream or the queue is full.
+    /// Adds a job of a stream; waits while its worker's part of the queue, or all of it, is full.
     ///
     /// # Errors
     /// [`QueueError`] with the job, which is not added.
-    pub(super) async fn push(&self, stream: &QueueStream, mut job: Job) -> Result<(), (QueueError, Job)> {
+    pub(super) async fn push(
+        &self,
+        stream: &QueueStream,
+        class: LeafClass,
+        mut job: Job,
+    ) -> Result<(), (QueueError, Job)> {
         let leaf_count = match check_size(&job.batch, self.batch_leaf_count_max) {
             Ok(leaf_count) => leaf_count,
             Err(error) => return Err((error, job)),
@@ -150,7 +172,6 @@ impl LeafQueue {
         without_message(&mut job.batch);
         let submitted_at = Instant::now();
         let network = network_ref_from_wire(job.batch.network_id);
-        let class = LeafClass::of(network);
         let room = stream.closed.run_until_cancelled(self.room(stream, class, leaf_count));
         let Some(Some(room)) = room.await else { return Err((QueueError::Closed, job)) };
         let mut state = self.lock();
@@ -159,7 +180,7 @@ impl LeafQueue {
             return Err((QueueError::Closed, job));
         }
         let job = QueuedJob { job, class, submitted_at, closed: stream.closed.clone(), _room: room };
-        state.waiting.push(stream.id, WaitingBatch { network, leaf_count, job });
+        state.waiting.push(stream.id, WaitingBatch { class, network, leaf_count, job });
         if state.read.is_used() {
             self.has_unread.notify_one()
         } else {
@@ -201,11 +222,12 @@ impl LeafQueue {
             LeafClass::Gate => &self.gate_room,
             LeafClass::SelfPlay => &self.self_play_room,
         };
-        // At most `batch_leaves_max`, which is a u32. Semaphores serve whoever asks first: each stream asks once at a time.
+        // At most `batch_leaves_max`, which is a u32. Semaphores serve whoever asks first: each stream asks once at a time,
+        // and for room in all only once its worker has room.
         let leaf_count = u32::try_from(leaf_count).ok()?;
-        let of_stream = Arc::clone(&stream.room).acquire_many_owned(leaf_count).await.ok()?;
+        let of_worker = Arc::clone(&stream.room).acquire_many_owned(leaf_count).await.ok()?;
         let of_class = Arc::clone(class_room).acquire_many_owned(leaf_count).await.ok()?;
-        Some([of_stream, of_class])
+        Some([of_worker, of_class])
     }
 
     /// Locks the queue. Every change under the lock is complete before anything in it can panic.
@@ -218,6 +240,9 @@ impl LeafQueue {
 #[derive(Debug)]
 pub(super) struct QueueStream {
     id: StreamId,
+    /// `None` if it is the learner's own.
+    worker_id: Option<String>,
+    /// Its worker's.
     room: Arc<Semaphore>,
     closed: CancellationToken,
 }

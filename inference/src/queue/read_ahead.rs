@@ -93,7 +93,7 @@ impl LeafQueue {
 
     /// Adds a batch that was read into `input`; drops it if nobody waits for the answer any more.
     pub(crate) fn put_read(&self, job: UnreadJob, input: NetworkInput) {
-        let UnreadJob { batch: WaitingBatch { network, leaf_count, job: queued }, stream } = job;
+        let UnreadJob { batch: WaitingBatch { class, network, leaf_count, job: queued }, stream } = job;
         let mut state = self.lock();
         // Under the lock, so that a batch never comes after its stream was closed.
         if state.is_closed || queued.closed.is_cancelled() {
@@ -101,7 +101,7 @@ impl LeafQueue {
             state.read.spare.push(input);
             return;
         }
-        state.read.ready.push(stream, WaitingBatch { network, leaf_count, job: ReadJob { queued, input } });
+        state.read.ready.push(stream, WaitingBatch { class, network, leaf_count, job: ReadJob { queued, input } });
         self.arrived.notify_one();
     }
 

@@ -121,6 +121,7 @@ impl<E: Encoding> Pipeline<E> {
         };
         // Before anyone can have a game of it.
         self.serve_networks([plan.candidate_id, plan.best_id]);
+        self.best.set_gate_open(true);
         loop {
             match self.registry.begin_gate(&plan) {
                 Ok(_) => return Ok(true),
@@ -188,6 +189,7 @@ impl<E: Encoding> Pipeline<E> {
         self.write(iteration, vec![change])?;
         // The two stay in play until the next gate: workers do not know yet that this one is over.
         self.registry.close_gate(network_id);
+        self.best.set_gate_open(false);
         if let Some(best) = self.store.store().reader()?.best_network()? {
             let generation = best.generation.unwrap_or_default();
             self.best.set(CurrentBest { network_id: best.network.network_id, generation });

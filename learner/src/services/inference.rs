@@ -78,10 +78,11 @@ impl proto::inference_server::Inference for InferenceService {
     ) -> Result<Response<Self::EvaluateLeavesStream>, Status> {
         let role = Role::of(request.extensions());
         let worker_id = self.worker_of(request.metadata(), role)?;
+        let stream = self.inference.open_stream_of(&worker_id);
+        let stream = stream.map_err(|error| Status::resource_exhausted(error.to_string()))?;
         let (best, joined) = (Arc::clone(&self.best), Arc::clone(&self.joined));
         let askable = Askable { best, joined, role, worker_id, asked: BTreeSet::new() };
         let (answers, receiver) = mpsc::channel(self.batches_in_flight_max);
-        let stream = self.inference.open_stream();
         let reading = read_batches(request.into_inner(), stream.sender(), askable, answers);
         tokio::spawn(self.stop.clone().run_until_cancelled_owned(reading));
         // The answers own the stream: once nobody reads them any more, what waits is dropped.
