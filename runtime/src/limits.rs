@@ -9,26 +9,34 @@ use tonic::transport::{Endpoint, Server};
 
 /// Largest message, both ways. Each client and server sets it for decoding and encoding.
 pub const MESSAGE_BYTES_MAX: usize = 64 << 20;
-/// HTTP/2 window of one stream: several batches of evaluations.
+/// HTTP/2 window of a client's stream: several batches of evaluations.
 const STREAM_WINDOW_BYTES: u32 = 4 << 20;
-/// HTTP/2 window of a connection, above what its few streams may hold together.
+/// HTTP/2 window of a client's connection, above what its few streams may hold together.
 const CONNECTION_WINDOW_BYTES: u32 = 32 << 20;
+/// HTTP/2 window of a server's stream: several batches of leaves, at 20 ms there and back 25 MB/s.
+const SERVER_STREAM_WINDOW_BYTES: u32 = 512 << 10;
+/// HTTP/2 window of a server's connection, for a stream of leaves and a few calls. A stranger can have so much kept of what
+/// nobody reads yet.
+const SERVER_CONNECTION_WINDOW_BYTES: u32 = 2 << 20;
 /// A silent peer is asked for a sign of life this often.
 const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(10);
 /// A peer that gives no sign of life for this long is gone.
 const KEEPALIVE_TIMEOUT: Duration = Duration::from_secs(20);
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
-/// Calls of one connection at once: a worker has one stream and a few calls.
+/// Calls and streams of one connection at once: a worker has one stream and a few calls.
 const CALLS_PER_CONNECTION_MAX: u32 = 100;
+/// Calls of one connection that are at work at once; further ones wait. A stream is one only until it is open.
+const CALLS_AT_WORK_MAX: usize = 16;
 
-/// Where a learner listens: `https://host:port`, `http://host:port` or `unix:/path`.
+/// Where a learner is reached: `https://host:port`, `http://host:port`; or `unix:/path`, where a tunnel or proxy to it
+/// listens: it listens on no such socket itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Address {
     /// Host and port, by TLS.
     Tls(String),
     /// Host and port, in the clear.
     Tcp(String),
-    /// A socket in the file system: the fastest way on one machine.
+    /// A socket in the file system.
     Unix(PathBuf),
 }
 
@@ -92,11 +100,12 @@ impl Address {
 #[must_use]
 pub fn server() -> Server {
     Server::builder()
-        .initial_stream_window_size(STREAM_WINDOW_BYTES)
-        .initial_connection_window_size(CONNECTION_WINDOW_BYTES)
+        .initial_stream_window_size(SERVER_STREAM_WINDOW_BYTES)
+        .initial_connection_window_size(SERVER_CONNECTION_WINDOW_BYTES)
         .http2_keepalive_interval(Some(KEEPALIVE_INTERVAL))
         .http2_keepalive_timeout(Some(KEEPALIVE_TIMEOUT))
         .max_concurrent_streams(CALLS_PER_CONNECTION_MAX)
+        .concurrency_limit_per_connection(CALLS_AT_WORK_MAX)
 }
 
 #[cfg(test)]

@@ -16,7 +16,7 @@ use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 use tracing::{info, warn};
 
-use super::bounded_reports::{BoundedReports, REQUEST_BYTES_MAX};
+use super::bounded_calls::{BoundedCalls, REPORT_BYTES_MAX, SMALL_CALL_BYTES_MAX};
 use super::{InferenceService, StatusService, WorkersService};
 use crate::progress::RunObserver;
 
@@ -45,6 +45,8 @@ pub struct ServiceLimits {
     pub batch_leaves_max: usize,
 }
 
+/// Bytes of a question about health: the name of a service.
+const HEALTH_BYTES_MAX: usize = 1024;
 /// Bytes of a batch beside its leaves: numbers and the lengths of its fields.
 const BATCH_HEADER_BYTES_MAX: usize = 4096;
 /// Bytes of a leaf's two lengths at most.
@@ -91,13 +93,17 @@ pub async fn serve<E: Encoding>(
         .build_v1()
         .map_err(ServeError::Reflection)?;
     let workers = WorkersServer::new(services.workers)
-        .max_decoding_message_size(REQUEST_BYTES_MAX)
+        .max_decoding_message_size(REPORT_BYTES_MAX)
         .max_encoding_message_size(MESSAGE_BYTES_MAX);
-    let workers = BoundedReports::new(workers, services.limits.report_plies_max);
+    let workers = BoundedCalls::new(workers, services.limits.report_plies_max);
     let inference = InferenceServer::new(services.inference)
         .max_decoding_message_size(batch_bytes_max(services.limits.batch_leaves_max))
         .max_encoding_message_size(MESSAGE_BYTES_MAX);
-    let status = StatusServer::new(StatusService { observer: services.observer });
+    let status = StatusServer::new(StatusService { observer: services.observer })
+        .max_decoding_message_size(SMALL_CALL_BYTES_MAX);
+    let status = BoundedCalls::new(status, 0);
+    // Strangers may ask for it.
+    let health = BoundedCalls::new(health.max_decoding_message_size(HEALTH_BYTES_MAX), 0);
     let mut server = match &services.tls {
         Some(tls) => tls.of_grpc(limits::server()).map_err(ServeError::Tls)?,
         None => limits::server(),

@@ -1,7 +1,7 @@
 //! What the learner offers over gRPC, and its metrics over HTTP. Messages become domain values here, through
 //! `shared::wire`, and nothing more.
 
-mod bounded_reports;
+mod bounded_calls;
 mod inference;
 mod joined;
 mod listen;

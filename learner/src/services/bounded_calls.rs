@@ -1,4 +1,5 @@
-//! Reports of plies are counted before anything is built of them: a ply of two bytes takes a hundred once it is read.
+//! Calls are bounded before anything is built of them: how many bytes they have, how long they take to arrive, and how many
+//! plies a report holds. A ply of two bytes takes a hundred once it is read.
 
 use std::convert::Infallible;
 use std::future::Future;
@@ -14,35 +15,42 @@ use tonic::codegen::http::{Request, Response};
 use tonic::server::NamedService;
 use tower::Service;
 
-/// Largest request of a worker, in bytes: more than a thousand plies with targets of 250 moves.
-pub(super) const REQUEST_BYTES_MAX: usize = 1 << 20;
-/// How long a request may take to arrive.
-const REQUEST_TIME_MAX: Duration = Duration::from_secs(30);
+/// Largest report of plies, in bytes: more than a thousand plies with targets of 250 moves.
+pub(super) const REPORT_BYTES_MAX: usize = 1 << 20;
+/// Largest call that names games, in bytes: as many as one may name, by the longest numbers.
+const RENEWAL_BYTES_MAX: usize = 64 << 10;
+/// Largest call of any other kind, in bytes: names and a few numbers.
+pub(super) const SMALL_CALL_BYTES_MAX: usize = 4 << 10;
+/// How long a call may take to arrive.
+const ARRIVAL_TIME_MAX: Duration = Duration::from_secs(30);
 /// The call whose repeated field is counted.
 const REPORT_PATH: &str = "/alveare.v1.Workers/ReportPlies";
+/// The call that names games.
+const RENEWAL_PATH: &str = "/alveare.v1.Workers/RenewLeases";
 /// Number of that field in `ReportPliesRequest`.
 const PLIES_FIELD: u64 = 2;
 /// A message comes after a byte that says whether it is compressed, and four for its length.
 const FRAME_BYTES: usize = 5;
 
-/// A service of which reports with too many plies or bytes do not reach the inner one.
+/// A service whose calls have one message each. Those that are too large, or too slow to arrive, do not reach the inner one.
 #[derive(Debug, Clone)]
-pub(super) struct BoundedReports<S> {
+pub(super) struct BoundedCalls<S> {
     inner: S,
     ply_count_max: usize,
 }
 
-impl<S> BoundedReports<S> {
+impl<S> BoundedCalls<S> {
+    /// Bounds a service; its reports, if it has such calls, have at most `ply_count_max` plies.
     pub(super) const fn new(inner: S, ply_count_max: usize) -> Self {
         Self { inner, ply_count_max }
     }
 }
 
-impl<S: NamedService> NamedService for BoundedReports<S> {
+impl<S: NamedService> NamedService for BoundedCalls<S> {
     const NAME: &'static str = S::NAME;
 }
 
-impl<S> Service<Request<Body>> for BoundedReports<S>
+impl<S> Service<Request<Body>> for BoundedCalls<S>
 where
     S: Service<Request<Body>, Response = Response<Body>, Error = Infallible> + Clone + Send + 'static,
     S::Future: Send,
@@ -56,15 +64,17 @@ where
     }
 
     fn call(&mut self, request: Request<Body>) -> Self::Future {
-        if request.uri().path() != REPORT_PATH {
-            return Box::pin(self.inner.call(request));
-        }
         // The inner service that is ready is the one to call.
         let fresh = self.inner.clone();
         let (mut inner, ply_count_max) = (std::mem::replace(&mut self.inner, fresh), self.ply_count_max);
         Box::pin(async move {
             let (parts, body) = request.into_parts();
-            match read_report(body, ply_count_max).await {
+            let read = match parts.uri.path() {
+                REPORT_PATH => read_report(body, ply_count_max).await,
+                RENEWAL_PATH => read_call(body, RENEWAL_BYTES_MAX).await,
+                _ => read_call(body, SMALL_CALL_BYTES_MAX).await,
+            };
+            match read {
                 Ok(bytes) => inner.call(Request::from_parts(parts, Body::new(Full::new(bytes)))).await,
                 Err(status) => Ok(status.into_http()),
             }
@@ -72,12 +82,21 @@ where
     }
 }
 
-/// Reads a whole request, and counts its plies.
+/// Reads a whole call.
+async fn read_call(body: Body, bytes_max: usize) -> Result<Bytes, Status> {
+    read_within(ARRIVAL_TIME_MAX, body, bytes_max).await
+}
+
+async fn read_within(time_max: Duration, body: Body, bytes_max: usize) -> Result<Bytes, Status> {
+    let reading = tokio::time::timeout(time_max, Limited::new(body, bytes_max).collect());
+    let read = reading.await.map_err(|_| Status::deadline_exceeded("the call did not arrive in time"))?;
+    let too_large = |_| Status::invalid_argument(format!("call cut off, or of more than {bytes_max} bytes"));
+    Ok(read.map_err(too_large)?.to_bytes())
+}
+
+/// Reads a report, and counts its plies.
 async fn read_report(body: Body, ply_count_max: usize) -> Result<Bytes, Status> {
-    let reading = tokio::time::timeout(REQUEST_TIME_MAX, Limited::new(body, REQUEST_BYTES_MAX).collect());
-    let read = reading.await.map_err(|_| Status::deadline_exceeded("the report did not arrive in time"))?;
-    let too_large = |_| Status::invalid_argument(format!("report cut off, or of more than {REQUEST_BYTES_MAX} bytes"));
-    let bytes = read.map_err(too_large)?.to_bytes();
+    let bytes = read_call(body, REPORT_BYTES_MAX).await?;
     let unreadable = || Status::invalid_argument("report that is not one whole message");
     let ply_count =
         only_message(&bytes).and_then(|message| count_field(message, PLIES_FIELD)).ok_or_else(unreadable)?;
@@ -159,8 +178,21 @@ mod tests {
         assert!(read(report(257)).await.unwrap_err().message().contains("257 plies: more than 256"));
         let empty_plies = [b"\x0a\x01x".as_slice(), &b"\x12\x00".repeat(400_000)].concat();
         assert!(read(frame(&empty_plies)).await.unwrap_err().message().contains("400000 plies"));
-        let large = frame(&vec![0; REQUEST_BYTES_MAX]);
+        let large = frame(&vec![0; REPORT_BYTES_MAX]);
         assert!(read(large).await.unwrap_err().message().contains("more than 1048576 bytes"));
+    }
+
+    #[tokio::test]
+    async fn a_call_that_is_large_or_never_arrives_is_refused() {
+        let whole = Bytes::from(vec![0; SMALL_CALL_BYTES_MAX]);
+        let call = |bytes: Bytes| read_call(Body::new(Full::new(bytes)), SMALL_CALL_BYTES_MAX);
+        assert_eq!(call(whole.clone()).await.unwrap(), whole);
+        let refused = call(vec![0; SMALL_CALL_BYTES_MAX + 1].into()).await.unwrap_err();
+        assert!(refused.message().contains("more than 4096 bytes"), "{refused}");
+        let silent = futures_util::stream::pending::<Result<hyper::body::Frame<Bytes>, Infallible>>();
+        let silent = Body::new(http_body_util::StreamBody::new(silent));
+        let late = read_within(Duration::from_millis(1), silent, SMALL_CALL_BYTES_MAX).await;
+        assert_eq!(late.unwrap_err().code(), tonic::Code::DeadlineExceeded);
     }
 
     #[tokio::test]
