@@ -107,16 +107,23 @@ async fn bad_calls_are_refused_in_words() {
         server.assert_answers(words).await;
     }
     type Change = fn(&mut proto::JoinRequest);
-    let joins: [(Change, Code, &str); 8] = [
+    let joins: [(Change, Code, &str); 11] = [
         (|request| request.protocol_version = 99, Code::FailedPrecondition, "protocol version 99"),
         (|request| request.domain_version = 98, Code::FailedPrecondition, "rules and encoding version 98"),
         (|request| request.kind = 77, Code::InvalidArgument, "worker kind 77"),
         (|request| request.kind = 0, Code::InvalidArgument, "worker kind 0"),
         (|request| request.worker_id = String::new(), Code::InvalidArgument, "worker_id of 0 bytes"),
-        (|request| request.worker_id = "w".repeat(1 << 19), Code::InvalidArgument, "worker_id of 524288 bytes"),
+        (|request| request.worker_id = "w".repeat(1 << 11), Code::InvalidArgument, "worker_id of 2048 bytes"),
         // Above the limit of a message: not even read.
-        (|request| request.worker_id = "w".repeat(1 << 20), Code::OutOfRange, "the limit is: 1048576 bytes"),
+        (|request| request.worker_id = "w".repeat(1 << 12), Code::InvalidArgument, "more than 4096 bytes"),
         (|request| request.program_version = "v".repeat(129), Code::InvalidArgument, "program_version of 129 bytes"),
+        (|request| request.worker_id = "a\x1b[2J".into(), Code::InvalidArgument, "worker_id: only visible ASCII"),
+        (|request| request.worker_id = "biene\u{202e}".into(), Code::InvalidArgument, "worker_id: only visible ASCII"),
+        (
+            |request| request.program_version = "1\n2".into(),
+            Code::InvalidArgument,
+            "program_version: only visible ASCII",
+        ),
     ];
     for (change, code, words) in joins {
         let (found, message) = refused(server.join(change).await.expect_err("refused"));
@@ -134,6 +141,13 @@ async fn bad_calls_are_refused_in_words() {
     let renew = proto::RenewLeasesRequest { worker_id: "stranger".into(), game_ids: (1..1000).collect() };
     let (code, message) = refused(server.workers().renew_leases(renew).await.expect_err("refused"));
     assert_eq!((code, message.contains("join first")), (Code::FailedPrecondition, true), "{message}");
+    for (game_count, words) in [(4097, "leases of 4097 games: more than 4096"), (1 << 18, "more than 65536 bytes")] {
+        server.join(|_| ()).await.expect("joined");
+        let renew = proto::RenewLeasesRequest { worker_id: "test".into(), game_ids: (1..=game_count).collect() };
+        let (code, message) = refused(server.workers().renew_leases(renew).await.expect_err("refused"));
+        assert_eq!((code, message.contains(words)), (Code::InvalidArgument, true), "{message}");
+        server.assert_answers(words).await;
+    }
     let report = |worker_id: &str, ply_count| proto::ReportPliesRequest {
         worker_id: worker_id.into(),
         plies: vec![proto::Ply::default(); ply_count],

@@ -14,9 +14,20 @@ pub enum RegistryError {
         /// The limit.
         max: usize,
     },
+    /// A call that renews too many leases.
+    #[error("leases of {count} games: more than {max}")]
+    TooManyLeases {
+        /// Games named.
+        count: usize,
+        /// The limit.
+        max: usize,
+    },
     /// A worker without a proper name.
     #[error("worker_id of {0} bytes: not in 1..=128")]
     WorkerId(usize),
+    /// A worker whose name people could not read, or that would move the cursor of their terminal.
+    #[error("worker_id: only visible ASCII characters, such as letters, digits and hyphens")]
+    WorkerIdText,
     /// The gate's numbers are impossible.
     #[error("gate.{0}")]
     GateSettings(#[from] shared::setting::SettingError),

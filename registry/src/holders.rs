@@ -6,10 +6,19 @@ use std::time::{Duration, Instant};
 /// How often workers that are gone are looked for.
 const SWEEP_INTERVAL: Duration = Duration::from_secs(1);
 
+/// First pause of a worker after a refused ply; each further one in a row makes it twice as long.
+const FIRST_REST: Duration = Duration::from_secs(1);
+
 /// A worker that holds games, or asked for some lately.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Holder {
     held_count: usize,
+    /// Whether it has played a ply.
+    has_played: bool,
+    /// Refused plies since the last one that was taken.
+    refused_count: u32,
+    /// Until then it gets no games.
+    rests_until: Option<Instant>,
     /// Games that it may hold: twice as many each time it has played as many plies.
     held_max: usize,
     /// Plies since `held_max` was raised.
@@ -32,6 +41,8 @@ pub(super) enum Withheld {
     PliesFirst,
     /// It holds its share of all games.
     FairShare,
+    /// A ply of it was refused a short time ago.
+    Refused,
 }
 
 /// What bounds a grant.
@@ -41,7 +52,7 @@ pub(super) struct GrantBounds {
     pub(super) held_max: usize,
     /// Games that a worker gets before it has played any.
     pub(super) games_first: usize,
-    /// A worker that holds nothing and has not asked for so long is gone.
+    /// A worker that holds nothing and has not asked for so long is gone. No pause after a refused ply is longer.
     pub(super) silence_max: Duration,
 }
 
@@ -50,6 +61,10 @@ pub(super) struct GrantBounds {
 pub(super) struct Holders {
     workers: BTreeMap<String, Holder>,
     held_count: usize,
+    /// Workers that have not played a ply. Names cost nothing, so all of these are worth one worker.
+    newcomer_count: usize,
+    /// Games that they hold.
+    newcomer_held_count: usize,
     swept_at: Option<Instant>,
 }
 
@@ -67,28 +82,30 @@ impl Holders {
 
     /// Notes that a worker holds one game more.
     pub(super) fn hold(&mut self, worker_id: &str) {
+        let holder = self.holder(worker_id, 1);
+        holder.held_count += 1;
+        let has_played = holder.has_played;
         self.held_count += 1;
-        match self.workers.get_mut(worker_id) {
-            Some(holder) => holder.held_count += 1,
-            None => {
-                let holder = Holder { held_count: 1, held_max: 1, ply_count: 0, asked_at: None };
-                self.workers.insert(worker_id.to_owned(), holder);
-            }
-        }
+        self.newcomer_held_count += usize::from(!has_played);
     }
 
     /// Notes that a worker holds one game less.
     pub(super) fn let_go(&mut self, worker_id: &str) {
         self.held_count = self.held_count.saturating_sub(1);
-        if let Some(holder) = self.workers.get_mut(worker_id) {
-            holder.held_count = holder.held_count.saturating_sub(1);
-        }
+        let Some(holder) = self.workers.get_mut(worker_id).filter(|holder| holder.held_count > 0) else { return };
+        holder.held_count -= 1;
+        self.newcomer_held_count -= usize::from(!holder.has_played);
     }
 
     /// Notes a ply that a worker played.
     pub(super) fn note_ply(&mut self, worker_id: &str) {
-        if let Some(holder) = self.workers.get_mut(worker_id) {
-            holder.ply_count += 1;
+        let Some(holder) = self.workers.get_mut(worker_id) else { return };
+        holder.ply_count += 1;
+        (holder.refused_count, holder.rests_until) = (0, None);
+        if !holder.has_played {
+            holder.has_played = true;
+            self.newcomer_count -= 1;
+            self.newcomer_held_count -= holder.held_count;
         }
     }
 
@@ -99,26 +116,58 @@ impl Holders {
         }
     }
 
+    /// Notes that a ply of a worker was refused, with which it lost the game: it gets fewer games from now on, and none
+    /// before a pause is over, or each refused ply would cost the store a new lease.
+    pub(super) fn note_refusal(&mut self, worker_id: &str, silence_max: Duration, now: Instant) {
+        let Some(holder) = self.workers.get_mut(worker_id) else { return };
+        holder.held_max /= 2;
+        let rest = FIRST_REST.saturating_mul(2_u32.saturating_pow(holder.refused_count)).min(silence_max);
+        holder.refused_count = holder.refused_count.saturating_add(1);
+        holder.rests_until = Some(now + rest);
+    }
+
     /// Returns how many of the games that a worker asks for it may have.
     pub(super) fn grant(&mut self, worker_id: &str, asked: usize, bounds: &GrantBounds, now: Instant) -> Grant {
         self.sweep(bounds.silence_max, now);
-        if !self.workers.contains_key(worker_id) {
-            let holder = Holder { held_count: 0, held_max: bounds.games_first, ply_count: 0, asked_at: None };
-            self.workers.insert(worker_id.to_owned(), holder);
-        }
-        let share = bounds.held_max.div_ceil(self.workers.len().max(1));
-        let Some(holder) = self.workers.get_mut(worker_id) else { return Grant { count: 0, withheld: None } };
+        let holder = self.holder(worker_id, bounds.games_first);
         holder.asked_at = Some(now);
+        if holder.rests_until.is_some_and(|until| now < until) {
+            return Grant { count: 0, withheld: Some(Withheld::Refused) };
+        }
         holder.held_max = holder.held_max.max(bounds.games_first);
         if holder.held_count + asked > holder.held_max && holder.ply_count >= holder.held_max {
             holder.held_max = holder.held_max.saturating_mul(2);
             holder.ply_count = 0;
         }
-        let own_room = holder.held_max.saturating_sub(holder.held_count);
-        let share_room = share.saturating_sub(holder.held_count);
+        let (held_count, has_played) = (holder.held_count, holder.has_played);
+        let own_room = holder.held_max.saturating_sub(held_count);
+        let share_room = self.share_room(held_count, has_played, bounds.held_max);
         let count = asked.min(own_room).min(share_room);
         let reason = if own_room < share_room { Withheld::PliesFirst } else { Withheld::FairShare };
         Grant { count, withheld: (count < asked).then_some(reason) }
+    }
+
+    /// Returns how many games more a worker may have for its share: all of them are shared among those that have played, and
+    /// one share is that of all newcomers together. Each newcomer gets one game to show what it can do, as long as they
+    /// do not hold as many in all as workers may.
+    fn share_room(&self, held_count: usize, has_played: bool, held_max: usize) -> usize {
+        let played_count = self.workers.len() - self.newcomer_count;
+        let share = held_max.div_ceil((played_count + usize::from(self.newcomer_count > 0)).max(1));
+        if has_played {
+            return share.saturating_sub(held_count);
+        }
+        let own = share.div_ceil(self.newcomer_count.max(1)).saturating_sub(held_count);
+        let left = share.saturating_sub(self.newcomer_held_count);
+        let first = usize::from(held_count == 0 && self.newcomer_held_count < held_max);
+        own.min(left).max(first)
+    }
+
+    /// Returns a worker; a new one may hold `held_max` games.
+    fn holder(&mut self, worker_id: &str, held_max: usize) -> &mut Holder {
+        if !self.workers.contains_key(worker_id) {
+            self.newcomer_count += 1;
+        }
+        self.workers.entry(worker_id.to_owned()).or_insert_with(|| Holder { held_max, ..Holder::default() })
     }
 
     /// Forgets workers that are gone.
@@ -127,9 +176,12 @@ impl Holders {
             return;
         }
         self.swept_at = Some(now);
+        let newcomer_count = &mut self.newcomer_count;
         self.workers.retain(|_, holder| {
             let is_silent = holder.asked_at.is_none_or(|at| now.saturating_duration_since(at) >= silence_max);
-            holder.held_count > 0 || !is_silent
+            let is_here = holder.held_count > 0 || !is_silent;
+            *newcomer_count -= usize::from(!is_here && !holder.has_played);
+            is_here
         });
     }
 }
@@ -169,11 +221,50 @@ mod tests {
     fn workers_share_what_there_is() {
         let (mut holders, now) = (Holders::default(), Instant::now());
         assert_eq!(ask(&mut holders, "a", 8, 10, now), Grant { count: 8, withheld: None });
+        holders.note_ply("a");
         assert_eq!(ask(&mut holders, "b", 8, 10, now), Grant { count: 5, withheld: Some(Withheld::FairShare) });
         (0..4).for_each(|_| holders.let_go("a"));
         assert_eq!(ask(&mut holders, "a", 4, 10, now).count, 1);
         assert_eq!(holders.held_count(), 10);
         assert_eq!(holders.held().collect::<Vec<_>>(), [("a", 5), ("b", 5)]);
+    }
+
+    #[test]
+    fn names_that_have_not_played_have_one_share_together() {
+        let (mut holders, now) = (Holders::default(), Instant::now());
+        ask(&mut holders, "honest", 8, 16, now);
+        (0..8).for_each(|_| holders.note_ply("honest"));
+        assert_eq!(ask(&mut holders, "honest", 8, 16, now).count, 8);
+        let names: Vec<String> = (0..100).map(|number| format!("sybil-{number}")).collect();
+        let counts: Vec<usize> = names.iter().map(|name| ask(&mut holders, name, 8, 16, now).count).collect();
+        assert_eq!((counts[0], counts.iter().sum::<usize>()), (8, 16), "no more than workers may hold in all");
+        (0..8).for_each(|_| holders.let_go("honest"));
+        assert_eq!(ask(&mut holders, "honest", 8, 16, now).count, 0, "half of them are its share, whoever else comes");
+        holders.let_go("honest");
+        assert_eq!(ask(&mut holders, "honest", 8, 16, now).count, 1);
+        holders.note_ply("sybil-0");
+        let (counted, held) = (holders.newcomer_count, holders.newcomer_held_count);
+        assert_eq!((counted, held), (99, 8), "one that plays is a worker");
+    }
+
+    #[test]
+    fn a_refused_ply_is_followed_by_a_pause_that_grows_until_one_is_taken() {
+        let (mut holders, start) = (Holders::default(), Instant::now());
+        assert_eq!(ask(&mut holders, "a", 1, 1000, start).count, 1);
+        let mut now = start;
+        for seconds in [1, 2, 4, 8, 16, 32, 60, 60] {
+            holders.let_go("a");
+            holders.note_refusal("a", LEASE, now);
+            let end = now + Duration::from_secs(seconds);
+            let early = ask(&mut holders, "a", 1, 1000, end - Duration::from_millis(1));
+            assert_eq!(early, Grant { count: 0, withheld: Some(Withheld::Refused) }, "{seconds} s");
+            assert_eq!(ask(&mut holders, "a", 1, 1000, end).count, 1, "{seconds} s");
+            now = end;
+        }
+        holders.note_refusal("a", LEASE, now);
+        holders.note_ply("a");
+        holders.note_refusal("a", LEASE, now);
+        assert_eq!(ask(&mut holders, "a", 1, 1000, now + FIRST_REST).count, 1);
     }
 
     #[test]

@@ -7,7 +7,8 @@ use shared::encoding::Encoding;
 use shared::ids::{GameId, NetworkId, NetworkRef};
 use shared::search::SearchSettings;
 use shared::seed::mix_seed;
-use store::{Ack, Change, GameKind, NewGame, StoreError};
+use shared::wire::RENEWED_GAME_COUNT_MAX;
+use store::{Ack, Change, GameKind, NewGame, StoreError, WorkerRow};
 
 use super::gate::Gate;
 use super::grants::{LeafLoad, games_allowed};
@@ -46,6 +47,17 @@ pub struct Lease {
     pub opening_ply_count: u32,
 }
 
+/// Who asks for games.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Asker<'a> {
+    /// The worker.
+    pub(crate) worker_id: &'a str,
+    /// What it plays.
+    pub(crate) kind: GameKind,
+    /// The worker with its key, if it has had no game before.
+    pub(crate) new: Option<&'a WorkerRow>,
+}
+
 /// What a worker gets.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Leases {
@@ -76,6 +88,11 @@ impl LeasesUnderWay {
         Self { worker_id: String::new(), answer, created: Vec::new(), passed_on: Vec::new(), ack: None }
     }
 
+    /// Returns the worker, if it gets a game.
+    pub(crate) fn receiver(&self) -> Option<&str> {
+        self.ack.is_some().then_some(&self.worker_id)
+    }
+
     /// Returns what the worker gets if it can be stored.
     #[cfg(feature = "simulation")]
     pub fn answer(&self) -> &Leases {
@@ -90,7 +107,7 @@ impl<E: Encoding> GameRegistry<E> {
     /// # Errors
     /// [`RegistryError`] for an improper name, or if new games could not be stored.
     pub fn lease(&self, worker_id: &str, kind: GameKind, count: u32, now: Instant) -> Result<Leases, RegistryError> {
-        self.finish_lease(self.begin_lease(worker_id, kind, count, now)?)
+        self.finish_lease(self.begin_lease(&Asker { worker_id, kind, new: None }, count, now)?)
     }
 
     /// Chooses or makes the games, and queues what is to be stored.
@@ -99,11 +116,11 @@ impl<E: Encoding> GameRegistry<E> {
     /// As [`Self::lease`].
     pub fn begin_lease(
         &self,
-        worker_id: &str,
-        kind: GameKind,
+        asker: &Asker<'_>,
         count: u32,
         now: Instant,
     ) -> Result<LeasesUnderWay, RegistryError> {
+        let Asker { worker_id, kind, new } = *asker;
         check_worker_id(worker_id)?;
         let asked = count.min(self.limits.leases_max) as usize;
         let mut inner = self.lock();
@@ -134,7 +151,9 @@ impl<E: Encoding> GameRegistry<E> {
         for (new_game, search) in &new_games {
             answer.leases.push(self.insert_leased(&mut inner, new_game.clone(), search.clone(), &worker_id, now));
         }
-        let mut changes: Vec<Change> = new_games.into_iter().map(|(game, _)| Change::CreateGame(game)).collect();
+        // A worker is stored with its first game: a name alone costs nothing.
+        let mut changes: Vec<Change> = new.cloned().map(Change::AddWorker).into_iter().collect();
+        changes.extend(new_games.into_iter().map(|(game, _)| Change::CreateGame(game)));
         changes.extend(answer.leases.iter().map(|lease| Change::LeaseGame {
             game_id: lease.game_id,
             worker_id: worker_id.clone(),
@@ -175,9 +194,13 @@ impl<E: Encoding> GameRegistry<E> {
     /// ply for too long.
     ///
     /// # Errors
-    /// [`RegistryError`] for an improper name.
+    /// [`RegistryError`] for an improper name, or more games than [`RENEWED_GAME_COUNT_MAX`].
     pub fn renew(&self, worker_id: &str, game_ids: &[GameId], now: Instant) -> Result<Vec<GameId>, RegistryError> {
         check_worker_id(worker_id)?;
+        // Before the lock is taken: nobody waits for a call that is refused.
+        if game_ids.len() > RENEWED_GAME_COUNT_MAX {
+            return Err(RegistryError::TooManyLeases { count: game_ids.len(), max: RENEWED_GAME_COUNT_MAX });
+        }
         let terms = self.limits.lease_terms();
         let mut inner = self.lock();
         let Inner { games, gates, .. } = &mut *inner;
@@ -221,15 +244,19 @@ impl<E: Encoding> GameRegistry<E> {
             GameKind::Gate if undecided(gates).next().is_none() => vec![GamePool::Yardstick],
             GameKind::Gate => undecided(gates).map(GamePool::Gate).collect(),
         };
-        let mut leases = Vec::new();
+        let (mut leases, mut expired_count) = (Vec::new(), 0);
         for pool in pools {
             for game_id in games.free_ids(pool, count - leases.len()) {
-                if let Some(LeaseState::Expired { .. }) = games.set_lease(game_id, terms.lease_of(worker_id, now)) {
-                    progress.counters.expired_lease_count += 1;
-                    tracing::info!(game_id = game_id.get(), worker_id, "lease ran out, another worker goes on");
-                }
+                let before = games.set_lease(game_id, terms.lease_of(worker_id, now));
+                expired_count += u64::from(matches!(before, Some(LeaseState::Expired { .. })));
                 leases.extend(games.get(game_id).map(lease_of));
             }
+        }
+        progress.counters.expired_lease_count += expired_count;
+        if expired_count > 0
+            && let Some(count) = self.expired.note(&(), expired_count, now)
+        {
+            tracing::info!(count, worker_id, "leases ran out, another worker goes on");
         }
         leases
     }
@@ -301,10 +328,12 @@ impl<E: Encoding> GameRegistry<E> {
 /// Checks the name of a worker.
 ///
 /// # Errors
-/// [`RegistryError::WorkerId`] unless it has 1 to 128 bytes.
+/// [`RegistryError::WorkerId`] unless it has 1 to 128 bytes, [`RegistryError::WorkerIdText`] unless all are visible ASCII.
 pub fn check_worker_id(worker_id: &str) -> Result<(), RegistryError> {
-    let is_proper = (1..=WORKER_ID_BYTES_MAX).contains(&worker_id.len());
-    if is_proper { Ok(()) } else { Err(RegistryError::WorkerId(worker_id.len())) }
+    if !(1..=WORKER_ID_BYTES_MAX).contains(&worker_id.len()) {
+        return Err(RegistryError::WorkerId(worker_id.len()));
+    }
+    if worker_id.bytes().all(|byte| byte.is_ascii_graphic()) { Ok(()) } else { Err(RegistryError::WorkerIdText) }
 }
 
 /// Returns whether the game belongs to a gate that needs no more games.
@@ -321,6 +350,7 @@ fn undecided(gates: &BTreeMap<NetworkId, Gate>) -> impl Iterator<Item = NetworkI
 fn awaited<E: Encoding>(inner: &Inner<E>, kind: GameKind, withheld: Option<Withheld>) -> &'static str {
     match (kind, withheld) {
         (_, Some(Withheld::PliesFirst)) => "plies of the games that this worker has: it gets more as it plays them",
+        (_, Some(Withheld::Refused)) => "a pause: plies of this worker were refused",
         (GameKind::SelfPlay, Some(Withheld::FairShare)) => "the learner: it has as many leaves as it can answer",
         (GameKind::Gate, _) if undecided(&inner.gates).next().is_some() => "open gate games to finish",
         (GameKind::Gate, _) => "the next candidate",

@@ -89,6 +89,8 @@ pub struct GameRegistry<E: Encoding> {
     pub(super) run_seed: u64,
     /// Plies refused by the rules, by worker.
     pub(super) refused: SummedLog<String>,
+    /// Leases that ran out.
+    pub(super) expired: SummedLog<()>,
     replay: Arc<SharedReplay>,
     inner: Mutex<Inner<E>>,
     /// Notified whenever a write has ended.
@@ -141,6 +143,11 @@ impl<E: Encoding> Inner<E> {
         self.last_game_id += 1;
         GameId::new(self.last_game_id)
     }
+
+    /// Returns whether there ever was a game of this id.
+    pub fn was_made(&self, game_id: GameId) -> bool {
+        game_id.get() <= self.last_game_id
+    }
 }
 
 impl<E: Encoding> GameRegistry<E> {
@@ -183,6 +190,7 @@ impl<E: Encoding> GameRegistry<E> {
             limits,
             run_seed: store.run().seed,
             refused: SummedLog::default(),
+            expired: SummedLog::default(),
             store,
             replay,
             inner: Mutex::new(inner),
@@ -204,14 +212,6 @@ impl<E: Encoding> GameRegistry<E> {
         }
         inner.self_play = plan;
         Ok(())
-    }
-
-    /// Stores a worker with its key, before it gets its first game.
-    ///
-    /// # Errors
-    /// [`RegistryError::Store`] if the database fails.
-    pub fn add_worker(&self, worker: WorkerRow) -> Result<(), RegistryError> {
-        Ok(self.store.write(vec![Change::AddWorker(worker)])?)
     }
 
     /// Returns the SHA-256 of the key under which a worker had games before; `None` if it had none.

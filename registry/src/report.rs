@@ -159,11 +159,12 @@ impl<E: Encoding> GameRegistry<E> {
         intake: &mut Intake,
         ply: &ReportedPly,
     ) -> Result<PlyStatus, RegistryError> {
+        let was_made = inner.was_made(ply.game_id);
         let Inner { games, gates, progress, reader, last_network_id, .. } = inner;
         let counters = &mut progress.counters;
         if games.get(ply.game_id).is_none_or(|game| is_decided(gates, &game.game)) {
-            // Stored already, before the game was closed?
-            if reader.move_text(ply.game_id, ply.ply)?.is_some_and(|text| text == ply.record.move_text) {
+            // Stored already, before the game was closed? The store is asked under the lock, for games that there were alone.
+            if was_made && reader.move_text(ply.game_id, ply.ply)?.is_some_and(|text| text == ply.record.move_text) {
                 counters.duplicate_ply_count += 1;
                 return Ok(PlyStatus::Accepted);
             }
@@ -197,6 +198,8 @@ impl<E: Encoding> GameRegistry<E> {
                     tracing::warn!(worker_id, count, game_id, ply, reason, "plies refused");
                 }
                 intake.refused.insert(ply.game_id);
+                let kind = game.game.kind;
+                games.holders_mut(kind).note_refusal(&intake.worker_id, intake.terms.lease, intake.now);
                 games.set_lease(ply.game_id, LeaseState::Free);
                 return refuse(reason);
             }

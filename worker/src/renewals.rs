@@ -4,14 +4,12 @@ use std::time::Duration;
 
 use proto::RenewLeasesRequest;
 use shared::ids::GameId;
+use shared::wire::RENEWED_GAME_COUNT_MAX;
 use tracing::info;
 
 use crate::channels::WorkerState;
 use crate::learner_connection::{LearnerConnection, LearnerSessionError, with_deadline};
 use crate::worker_settings::WorkerSettings;
-
-/// Most games in one call.
-const GAME_COUNT_MAX: usize = 4096;
 
 /// Renews leases until the session ends; returns why.
 pub(crate) async fn serve(
@@ -37,7 +35,7 @@ pub(crate) async fn renew(
     connection: &LearnerConnection,
     settings: &WorkerSettings,
 ) -> Result<(), LearnerSessionError> {
-    for game_ids in state.held_leases.game_ids().chunks(GAME_COUNT_MAX) {
+    for game_ids in state.held_leases.game_ids().chunks(RENEWED_GAME_COUNT_MAX) {
         let game_ids = game_ids.iter().map(|game_id| game_id.get()).collect();
         let request = RenewLeasesRequest { worker_id: connection.worker_id.clone(), game_ids };
         let reply = with_deadline("renew leases", settings, connection.workers.clone().renew_leases(request)).await?;

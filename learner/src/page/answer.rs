@@ -1,11 +1,18 @@
 //! What the API answers: JSON, and errors as JSON with the status that fits.
 
+use std::sync::LazyLock;
+use std::time::Instant;
+
 use axum::body::Body;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use runtime::summed_log::SummedLog;
 use serde::Serialize;
 use store::StoreError;
 use tracing::warn;
+
+/// Answers that the store failed.
+static UNREADABLE: LazyLock<SummedLog<()>> = LazyLock::new(SummedLog::default);
 
 /// A value as JSON.
 #[derive(Debug)]
@@ -67,8 +74,10 @@ impl<T: Serialize> IntoResponse for Json<T> {
 
 impl IntoResponse for PageError {
     fn into_response(self) -> Response {
-        if let Self::Store(error) = &self {
-            warn!(%error, "the page cannot read the store");
+        if let Self::Store(error) = &self
+            && let Some(count) = UNREADABLE.note(&(), 1, Instant::now())
+        {
+            warn!(count, %error, "the page cannot read the store");
         }
         let status = self.status();
         let mut response = Json(ErrorBody { error: self.to_string() }).into_response();

@@ -59,8 +59,10 @@ impl JoinedWorkers {
             return Err(other_worker(&worker_id));
         }
         if workers.len() >= WORKER_COUNT_MAX && !workers.contains_key(&worker_id) {
-            // The one that has been silent the longest: should it come back, it is asked to join again.
-            let oldest = workers.iter().min_by_key(|(_, joined)| joined.called_at).map(|(oldest, _)| oldest.clone());
+            // Names are free, games are not: first one that never had a game, and of these the one that has been silent the
+            // longest. Should it come back, it is asked to join again.
+            let is_kept = |(_, joined): &(&String, &Joined)| (joined.is_stored, joined.called_at);
+            let oldest = workers.iter().min_by_key(is_kept).map(|(oldest, _)| oldest.clone());
             oldest.and_then(|oldest| workers.remove(&oldest));
         }
         let before = workers.get(&worker_id).map(|joined| joined.asked.clone());
@@ -179,10 +181,13 @@ mod tests {
     #[test]
     fn a_worker_joins_though_many_have_joined_before() {
         let (workers, now) = (JoinedWorkers::default(), Instant::now());
-        for number in 0..=WORKER_COUNT_MAX as u64 {
+        workers.join(row("honest", "k"), None, now).expect("joined");
+        workers.note_stored("honest");
+        for number in 0..WORKER_COUNT_MAX as u64 {
             workers.join(row(&format!("w{number}"), "k"), None, now + Duration::from_micros(number)).expect("joined");
         }
         assert!(workers.check("w0", &shown("k"), now).is_err());
-        assert!(workers.check(&format!("w{WORKER_COUNT_MAX}"), &shown("k"), now).is_ok());
+        assert!(workers.check("w1", &shown("k"), now).is_ok());
+        assert!(workers.check("honest", &shown("k"), now).is_ok(), "it has had games");
     }
 }

@@ -9,7 +9,7 @@ use std::time::Instant;
 use inference::best::BestNetwork;
 use proto::JoinRequest;
 use proto::ply_status::Code;
-use registry::{GameRegistry, Lease, LeasesUnderWay, PlyStatus, RegistryError, ReportUnderWay, check_worker_id};
+use registry::{Asker, GameRegistry, Lease, LeasesUnderWay, PlyStatus, RegistryError, ReportUnderWay, check_worker_id};
 use runtime::auth::Role;
 use runtime::summed_log::SummedLog;
 use shared::encoding::Encoding;
@@ -42,7 +42,17 @@ pub struct WorkerCalls<E: Encoding> {
     status: Arc<RunStatus>,
     joined: Arc<JoinedWorkers>,
     load: LoadMeter,
+    log: CallLog,
+}
+
+/// What is logged of calls, each kind in few lines.
+#[derive(Debug, Default)]
+struct CallLog {
+    joined: SummedLog<String>,
+    /// Plies that cannot be read, by worker.
     unreadable: SummedLog<String>,
+    /// Calls that failed for want of disk.
+    disk: SummedLog<()>,
 }
 
 impl<E: Encoding> WorkerCalls<E> {
@@ -56,7 +66,7 @@ impl<E: Encoding> WorkerCalls<E> {
         joined: Arc<JoinedWorkers>,
         load: LoadMeter,
     ) -> Self {
-        Self { terms, registry, best, status, joined, load, unreadable: SummedLog::default() }
+        Self { terms, registry, best, status, joined, load, log: CallLog::default() }
     }
 
     /// Checks who wants to join.
@@ -78,15 +88,14 @@ impl<E: Encoding> WorkerCalls<E> {
         request: JoinRequest,
         now: Instant,
     ) -> Result<proto::JoinReply, Status> {
-        let stored = self.registry.worker_key_sha256(&worker.worker_id).map_err(|error| status_of(&error))?;
+        let stored = self.registry.worker_key_sha256(&worker.worker_id);
+        let stored = stored.map_err(|error| self.failed(&error, now))?;
         self.joined.join(worker, stored.as_deref(), now)?;
         let kind = proto::WorkerKind::try_from(request.kind).unwrap_or_default();
-        info!(
-            worker_id = request.worker_id,
-            kind = kind.as_str_name(),
-            version = request.program_version,
-            "worker joined"
-        );
+        if let Some(count) = self.log.joined.note(&request.worker_id, 1, now) {
+            let (worker_id, version) = (&request.worker_id, &request.program_version);
+            info!(worker_id, count, kind = kind.as_str_name(), version, "worker joined");
+        }
         let JoinRequest { worker_id, thread_count, program_version, .. } = request;
         self.status.see_worker(&worker_id, JoinedWorker { kind, thread_count, program_version }, now);
         let best = self.best.get();
@@ -110,28 +119,28 @@ impl<E: Encoding> WorkerCalls<E> {
         Ok(worker)
     }
 
-    /// Chooses games for a worker. Waits for the disk if the worker is new.
+    /// Chooses games for a worker.
     pub(crate) fn begin_lease(
         &self,
         worker: KnownWorker,
         game_count: u32,
         now: Instant,
     ) -> Result<LeasesUnderWay, Status> {
-        let KnownWorker { row: worker, is_stored, .. } = worker;
-        let (worker_id, kind) = (worker.worker_id.clone(), worker.kind);
-        if !is_stored {
-            self.registry.add_worker(worker).map_err(|error| status_of(&error))?;
-            self.joined.note_stored(&worker_id);
-        }
+        let KnownWorker { row, is_stored, .. } = &worker;
+        let asker = Asker { worker_id: &row.worker_id, kind: row.kind, new: (!is_stored).then_some(row) };
         if let Some(load) = self.load.look(now) {
             self.registry.note_load(&load);
         }
-        self.registry.begin_lease(&worker_id, kind, game_count, now).map_err(|error| status_of(&error))
+        self.registry.begin_lease(&asker, game_count, now).map_err(|error| self.failed(&error, now))
     }
 
-    /// Waits until the leases are on disk.
-    pub(crate) fn finish_lease(&self, leases: LeasesUnderWay) -> Result<proto::LeaseGamesReply, Status> {
-        let answer = self.registry.finish_lease(leases).map_err(|error| status_of(&error))?;
+    /// Waits until the leases are on disk, and with the first ones the worker.
+    pub(crate) fn finish_lease(&self, leases: LeasesUnderWay, now: Instant) -> Result<proto::LeaseGamesReply, Status> {
+        let receiver = leases.receiver().map(str::to_owned);
+        let answer = self.registry.finish_lease(leases).map_err(|error| self.failed(&error, now))?;
+        if let Some(worker_id) = receiver {
+            self.joined.note_stored(&worker_id);
+        }
         Ok(proto::LeaseGamesReply {
             leases: answer.leases.iter().map(lease_to_proto).collect(),
             waiting_for: answer.waiting_for.unwrap_or_default().to_owned(),
@@ -155,7 +164,7 @@ impl<E: Encoding> WorkerCalls<E> {
                 }
                 Err(error) => {
                     self.status.count("unreadable_ply_count");
-                    if let Some(count) = self.unreadable.note(&request.worker_id, 1, now) {
+                    if let Some(count) = self.log.unreadable.note(&request.worker_id, 1, now) {
                         let (worker_id, game_id, ply) = (&request.worker_id, ply.game_id, ply.ply);
                         warn!(worker_id, count, game_id, ply, %error, "plies refused");
                     }
@@ -169,12 +178,16 @@ impl<E: Encoding> WorkerCalls<E> {
     /// Lets the games of a report go on.
     pub(crate) fn begin_report(&self, report: ReadReport, now: Instant) -> Result<ReadReportUnderWay, Status> {
         let under_way = self.registry.begin_report(&report.worker_id, &report.readable, now);
-        Ok(ReadReportUnderWay { under_way: under_way.map_err(|error| status_of(&error))?, report })
+        Ok(ReadReportUnderWay { under_way: under_way.map_err(|error| self.failed(&error, now))?, report })
     }
 
     /// Waits until the report is on disk.
-    pub(crate) fn finish_report(&self, report: ReadReportUnderWay) -> Result<proto::ReportPliesReply, Status> {
-        let statuses = self.registry.finish_report(report.under_way).map_err(|error| status_of(&error))?;
+    pub(crate) fn finish_report(
+        &self,
+        report: ReadReportUnderWay,
+        now: Instant,
+    ) -> Result<proto::ReportPliesReply, Status> {
+        let statuses = self.registry.finish_report(report.under_way).map_err(|error| self.failed(&error, now))?;
         Ok(report.report.reply(statuses))
     }
 
@@ -185,8 +198,19 @@ impl<E: Encoding> WorkerCalls<E> {
         now: Instant,
     ) -> Result<proto::RenewLeasesReply, Status> {
         let game_ids: Vec<GameId> = request.game_ids.into_iter().map(GameId::new).collect();
-        let lost = self.registry.renew(&request.worker_id, &game_ids, now).map_err(|error| status_of(&error))?;
+        let lost = self.registry.renew(&request.worker_id, &game_ids, now);
+        let lost = lost.map_err(|error| self.failed(&error, now))?;
         Ok(proto::RenewLeasesReply { lost_game_ids: lost.into_iter().map(GameId::get).collect() })
+    }
+
+    /// Returns what a call is answered that the registry could not do. Says that the disk is awaited if it is.
+    fn failed(&self, error: &RegistryError, now: Instant) -> Status {
+        if error.is_retryable()
+            && let Some(count) = self.log.disk.note(&(), 1, now)
+        {
+            warn!(count, %error, "waiting for the disk: make room or mend it, the workers will try again");
+        }
+        status_of(error)
     }
 }
 
@@ -259,7 +283,7 @@ impl Caller {
     }
 }
 
-/// What is logged and remembered of every worker must be short.
+/// What is logged, remembered and shown of every worker must be short, and of visible characters.
 fn check_names(request: &proto::JoinRequest) -> Result<(), Status> {
     check_worker_id(&request.worker_id).map_err(|error| status_of(&error))?;
     if request.program_version.len() > PROGRAM_VERSION_BYTES_MAX {
@@ -267,6 +291,9 @@ fn check_names(request: &proto::JoinRequest) -> Result<(), Status> {
         return Err(Status::invalid_argument(format!(
             "program_version of {length} bytes: more than {PROGRAM_VERSION_BYTES_MAX}"
         )));
+    }
+    if !request.program_version.bytes().all(|byte| byte.is_ascii_graphic()) {
+        return Err(Status::invalid_argument("program_version: only visible ASCII characters"));
     }
     Ok(())
 }
@@ -333,14 +360,13 @@ fn status_to_proto(ply: &proto::Ply, status: PlyStatus) -> proto::PlyStatus {
 
 fn status_of(error: &RegistryError) -> Status {
     match error {
-        RegistryError::TooManyPlies { .. } | RegistryError::WorkerId(_) | RegistryError::GateSettings(_) => {
-            Status::invalid_argument(error.to_string())
-        }
+        RegistryError::TooManyPlies { .. }
+        | RegistryError::TooManyLeases { .. }
+        | RegistryError::WorkerId(_)
+        | RegistryError::WorkerIdText
+        | RegistryError::GateSettings(_) => Status::invalid_argument(error.to_string()),
         RegistryError::UnknownGate(_) => Status::failed_precondition(error.to_string()),
-        RegistryError::Store(store) if store.is_retryable() => {
-            warn!(%error, "waiting for the disk: make room or mend it, the worker will try again");
-            Status::unavailable(error.to_string())
-        }
+        RegistryError::Store(store) if store.is_retryable() => Status::unavailable(error.to_string()),
         RegistryError::Store(_) => Status::internal(error.to_string()),
     }
 }

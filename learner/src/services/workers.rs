@@ -47,7 +47,8 @@ impl<E: Encoding> proto::workers_server::Workers for WorkersService<E> {
         let (caller, request) = Caller::of(request);
         let worker = self.calls.check_joined(&request.worker_id, &caller, Instant::now())?;
         let lease = move |calls: &WorkerCalls<E>| {
-            calls.finish_lease(calls.begin_lease(worker, request.game_count, Instant::now())?)
+            let leases = calls.begin_lease(worker, request.game_count, Instant::now())?;
+            calls.finish_lease(leases, Instant::now())
         };
         self.blocking(lease).await.map(Response::new)
     }
@@ -59,7 +60,10 @@ impl<E: Encoding> proto::workers_server::Workers for WorkersService<E> {
         let (caller, request) = Caller::of(request);
         let worker = self.calls.check_joined(&request.worker_id, &caller, Instant::now())?;
         let report = self.calls.read_report(&worker, request, Instant::now());
-        let take = move |calls: &WorkerCalls<E>| calls.finish_report(calls.begin_report(report, Instant::now())?);
+        let take = move |calls: &WorkerCalls<E>| {
+            let report = calls.begin_report(report, Instant::now())?;
+            calls.finish_report(report, Instant::now())
+        };
         self.blocking(take).await.map(Response::new)
     }
 

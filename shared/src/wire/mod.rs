@@ -29,6 +29,8 @@ pub const LEARNER_STOPPING: &str = "the learner is stopping";
 pub const BATCH_LEAF_COUNT_MAX: usize = 16_384;
 /// Possible numbers of leaves of a batch of a worker.
 pub const BATCH_LEAF_COUNTS: RangeInclusive<u32> = 1..=BATCH_LEAF_COUNT_MAX as u32;
+/// Most games whose leases one call may renew.
+pub const RENEWED_GAME_COUNT_MAX: usize = 4096;
 /// Most bytes a packed position may take.
 pub const POSITION_BYTE_COUNT_MAX: usize = 1024;
 

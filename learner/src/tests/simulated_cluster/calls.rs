@@ -214,23 +214,24 @@ impl World {
         let Some(life) = self.life.lock().expect("whole").clone() else { return };
         let Some(under_way) = self.core().calls.remove(&id) else { return };
         let CallUnderWay { call, began_at, work, .. } = under_way;
+        let now = self.core().now;
         if self.core().is_killed {
             // Nobody hears of it; threads that still wait for it go on.
             match work {
-                Work::Lease { under_way, .. } => drop(life.calls.finish_lease(under_way)),
-                Work::Report { under_way, .. } => drop(life.calls.finish_report(under_way)),
+                Work::Lease { under_way, .. } => drop(life.calls.finish_lease(under_way, now)),
+                Work::Report { under_way, .. } => drop(life.calls.finish_report(under_way, now)),
             }
             return;
         }
         let answer = match work {
             Work::Lease { under_way, asked } => {
                 let granted: Vec<u64> = under_way.answer().leases.iter().map(|lease| lease.game_id.get()).collect();
-                let reply = life.calls.finish_lease(under_way);
+                let reply = life.calls.finish_lease(under_way, now);
                 self.check_leases(&life, &call, &granted, asked, reply.as_ref());
                 reply.map(|reply| reply.encode_to_vec())
             }
             Work::Report { under_way, plies } => {
-                let reply = life.calls.finish_report(under_way);
+                let reply = life.calls.finish_report(under_way, now);
                 if let Ok(reply) = &reply {
                     self.check_report(&call, began_at, &plies, reply);
                 }
