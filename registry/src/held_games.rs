@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use shared::encoding::Encoding;
 use store::GameKind;
 
-use super::GameRegistry;
+use super::{GameProgress, GameRegistry};
 
 /// Games that one worker holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -16,10 +16,13 @@ pub struct HeldCounts {
     pub gate: u64,
 }
 
-/// Tells who holds games, whatever is played.
+/// Tells who holds games and how far they are, whatever is played.
 pub trait HeldGames: Send + Sync {
     /// Returns the workers that hold games, by name.
     fn held_games(&self) -> BTreeMap<String, HeldCounts>;
+
+    /// Returns how far the games are now, whatever the pipeline waits for.
+    fn game_progress(&self) -> GameProgress;
 }
 
 impl<E: Encoding> HeldGames for GameRegistry<E> {
@@ -33,5 +36,9 @@ impl<E: Encoding> HeldGames for GameRegistry<E> {
             held.entry(worker_id.to_owned()).or_default().gate = count as u64;
         }
         held
+    }
+
+    fn game_progress(&self) -> GameProgress {
+        self.progress()
     }
 }

@@ -49,13 +49,13 @@ pub struct Lease {
 
 /// Who asks for games.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Asker<'a> {
+pub struct Asker<'a> {
     /// The worker.
-    pub(crate) worker_id: &'a str,
+    pub worker_id: &'a str,
     /// What it plays.
-    pub(crate) kind: GameKind,
+    pub kind: GameKind,
     /// The worker with its key, if it has had no game before.
-    pub(crate) new: Option<&'a WorkerRow>,
+    pub new: Option<&'a WorkerRow>,
 }
 
 /// What a worker gets.
@@ -89,7 +89,8 @@ impl LeasesUnderWay {
     }
 
     /// Returns the worker, if it gets a game.
-    pub(crate) fn receiver(&self) -> Option<&str> {
+    #[must_use]
+    pub fn receiver(&self) -> Option<&str> {
         self.ack.is_some().then_some(&self.worker_id)
     }
 

@@ -48,14 +48,16 @@ impl DurableStore {
         loop {
             match work() {
                 Err(error) if error.is_retryable() && !self.stop.is_cancelled() => {
-                    self.store.problem().note(Some(&error));
+                    self.store.problem().wait(what, &error);
                     warn!(%error, what, "waiting for the disk: make room or mend it, the run goes on by itself");
                     has_failed = true;
                     self.pause();
                 }
                 result => {
+                    if has_failed {
+                        self.store.problem().end_wait(what);
+                    }
                     if has_failed && result.is_ok() {
-                        self.store.problem().note(None::<&StoreError>);
                         info!(what, "the disk works again");
                     }
                     return result;

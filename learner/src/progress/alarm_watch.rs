@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use inference::AnswerFault;
+use inference::{AnswerFault, InferenceCounts};
 use tokio_util::sync::CancellationToken;
 use tracing::{info, warn};
 
@@ -15,6 +15,11 @@ use crate::config::AlarmConfig;
 
 /// Time between two looks.
 const INTERVAL: Duration = Duration::from_secs(10);
+
+/// Leaves that are judged together, at least: of fewer, one in a hundred says nothing.
+const UNUSABLE_JUDGED_LEAVES: u64 = 100;
+/// More policies than one in so many that are no numbers are too many.
+const UNUSABLE_PRIORS_ONE_IN: u64 = 100;
 
 /// Looks at the run now and then until the stop.
 pub async fn watch_alarms(observer: Arc<RunObserver>, config: AlarmConfig, stop: CancellationToken) {
@@ -41,13 +46,18 @@ pub struct AlarmWatch {
     games: Option<(&'static str, u64, Instant)>,
     /// Since when a gate waits without an evaluator.
     gate_alone_since: Option<Instant>,
+    /// What had been answered at the last look.
+    answered: InferenceCounts,
+    /// What was wrong with the answers then.
+    unusable_answers: Option<String>,
 }
 
 impl AlarmWatch {
     /// Begins to watch.
     #[must_use]
-    pub const fn new(config: AlarmConfig) -> Self {
-        Self { config, games: None, gate_alone_since: None }
+    pub fn new(config: AlarmConfig) -> Self {
+        let (answered, unusable_answers) = (InferenceCounts::default(), None);
+        Self { config, games: None, gate_alone_since: None, answered, unusable_answers }
     }
 
     /// Turns alarms on and off, and logs each change.
@@ -57,7 +67,7 @@ impl AlarmWatch {
             (AlarmKind::NoEvaluator, self.no_evaluator(observation, now)),
             (AlarmKind::Disk, self.disk(observation)),
             (AlarmKind::WorkerVersion, worker_version(observation)),
-            (AlarmKind::Answers, answers(observation)),
+            (AlarmKind::Answers, self.unusable_answers(observation).or_else(|| answers(observation))),
         ];
         for (kind, text) in alarms {
             let alarm = kind.name();
@@ -96,6 +106,27 @@ impl AlarmWatch {
             let minutes = silence.as_secs() / 60;
             format!("a gate has waited {minutes} min for an evaluator: start `evaluator --learner ADDRESS`")
         })
+    }
+
+    /// Says whether answers since the last look were not numbers; what was wrong stays so until others are given.
+    fn unusable_answers(&mut self, observation: &RunObservation) -> Option<String> {
+        let (before, now) = (self.answered, observation.inference);
+        let leaf_count = now.evaluation_count.saturating_sub(before.evaluation_count);
+        if leaf_count < UNUSABLE_JUDGED_LEAVES {
+            return self.unusable_answers.clone();
+        }
+        self.answered = now;
+        let value_count = now.zeroed_value_count.saturating_sub(before.zeroed_value_count);
+        let prior_count = now.uniform_prior_count.saturating_sub(before.uniform_prior_count);
+        let is_unusable = value_count > 0 || prior_count * UNUSABLE_PRIORS_ONE_IN > leaf_count;
+        self.unusable_answers = is_unusable.then(|| {
+            format!(
+                "of the last {leaf_count} leaves {value_count} got a value that was no number and {prior_count} policies that \
+                 were none: the network is broken, or the device; lower the learning rate, and begin again from an earlier \
+                 network (--resume)"
+            )
+        });
+        self.unusable_answers.clone()
     }
 
     fn disk(&self, observation: &RunObservation) -> Option<String> {
@@ -160,7 +191,7 @@ mod tests {
     /// An observation with nothing to complain about.
     fn quiet() -> RunObservation {
         let mut observation = observation();
-        for worker in &mut observation.workers {
+        for worker in Arc::get_mut(&mut observation.workers).expect("nobody else has it") {
             if let Some((joined, _)) = &mut worker.joined {
                 joined.program_version = env!("CARGO_PKG_VERSION").to_owned();
             }
@@ -239,6 +270,32 @@ mod tests {
         assert!(board.on()[0].text.starts_with("network 2: its value is the same on all positions: "));
         watch.look(&quiet(), &board, now);
         assert_eq!(on(&board), []);
+    }
+
+    #[test]
+    fn answers_that_are_no_numbers_are_noticed_until_others_come() {
+        let (mut watch, board, now) = (watch(), AlarmBoard::default(), Instant::now());
+        let answered = |evaluation_count, uniform_prior_count, zeroed_value_count| RunObservation {
+            inference: InferenceCounts {
+                evaluation_count,
+                uniform_prior_count,
+                zeroed_value_count,
+                ..InferenceCounts::default()
+            },
+            ..quiet()
+        };
+        let none = [].as_slice();
+        for (evaluations, priors, values, alarms) in [
+            (1000, 10, 0, none),
+            (2000, 21, 0, &[AlarmKind::Answers]),
+            (2000, 21, 0, &[AlarmKind::Answers]),
+            (3000, 21, 0, none),
+            (4000, 21, 1, &[AlarmKind::Answers]),
+            (5000, 21, 1, none),
+        ] {
+            watch.look(&answered(evaluations, priors, values), &board, now);
+            assert_eq!(on(&board), alarms, "{evaluations} {priors} {values}");
+        }
     }
 
     #[test]

@@ -4,7 +4,7 @@
 //! start of the process, as Prometheus expects, except those of the whole run, whose names say so.
 
 use prometheus::{Counter, CounterVec, Encoder, Gauge, GaugeVec, Opts, Registry, TextEncoder};
-use registry::FinishedCounters;
+use registry::{FinishedCounters, GameProgress};
 
 use super::alarm_board::AlarmKind;
 use super::run_observer::RunObservation;
@@ -56,7 +56,7 @@ impl RunObservation {
         self.add_workers(&families)?;
         if let Some(progress) = self.progress.as_deref() {
             add_phase(&families, progress)?;
-            add_games(&families, progress)?;
+            add_games(&families, &self.games)?;
             add_learning(&families, progress)?;
             add_gate(&families, progress)?;
             self.add_costs(&families, progress)?;
@@ -160,8 +160,7 @@ fn add_phase(families: &Families, progress: &ProgressSnapshot) -> prometheus::Re
     families.gauge("alveare_batch_fill_ratio", help, progress.rates.batch_fill)
 }
 
-fn add_games(families: &Families, progress: &ProgressSnapshot) -> prometheus::Result<()> {
-    let games = &progress.games;
+fn add_games(families: &Families, games: &GameProgress) -> prometheus::Result<()> {
     let counters = &games.counters;
     let by_kind = |count: fn(&FinishedCounters) -> u64| {
         [("self_play", count(&counters.self_play)), ("gate", count(&counters.gate))]

@@ -8,12 +8,13 @@ use std::time::{Duration, Instant};
 use inference::best::{BestNetwork, CurrentBest};
 use inference::{AnswerFault, InferenceCounters, InferenceCounts, QueueView, WaitingLeaves};
 use prometheus::Histogram;
-use registry::{HeldCounts, HeldGames};
+use registry::{GameProgress, HeldCounts, HeldGames};
 use runtime::server_auth::ServerAuth;
 use shared::ids::{NetworkId, NetworkRef};
 use store::StoreProblem;
 
 use super::alarm_board::Alarm;
+use super::recent_workers::RecentWorkers;
 use super::run_status::RunStatus;
 use super::snapshot::ProgressSnapshot;
 use super::worker_list::JoinedWorker;
@@ -53,6 +54,8 @@ pub struct RunObserver {
     pub reader_auth: ServerAuth,
     /// Why nothing can be stored: the run then waits for that alone, and cannot say so itself.
     pub problem: StoreProblem,
+    /// The workers as they were a moment ago.
+    pub recent_workers: RecentWorkers,
 }
 
 /// How the run is doing at one moment.
@@ -60,6 +63,8 @@ pub(crate) struct RunObservation {
     pub(super) identity: RunIdentity,
     /// `None` before the pipeline has said anything.
     pub(super) progress: Option<Arc<ProgressSnapshot>>,
+    /// How far the games are now: the pipeline's word is old while it waits for the disk.
+    pub(super) games: GameProgress,
     pub(super) best: CurrentBest,
     pub(super) inference: InferenceCounts,
     pub(super) batch_times: Histogram,
@@ -67,7 +72,7 @@ pub(crate) struct RunObservation {
     pub(super) actor_count: u32,
     pub(super) evaluator_count: u32,
     /// Those that hold most games first.
-    pub(super) workers: Vec<ObservedWorker>,
+    pub(super) workers: Arc<[ObservedWorker]>,
     pub(super) alarms: Vec<Alarm>,
     pub(super) counters: BTreeMap<String, u64>,
     /// Age of the last backup of this process, `None` before there is one.
@@ -97,13 +102,14 @@ impl RunObserver {
         RunObservation {
             identity: self.identity.clone(),
             progress: status.progress(),
+            games: self.games.game_progress(),
             best: self.best.get(),
             inference: self.inference.counts(),
             batch_times: self.inference.batch_times.histogram(),
             waiting_leaves: self.queue.waiting_leaves(),
             actor_count: status.worker_count(proto::WorkerKind::Actor, now),
             evaluator_count: status.worker_count(proto::WorkerKind::Evaluator, now),
-            workers: self.workers(now),
+            workers: self.recent_workers.get(now, || self.workers(now)),
             alarms: status.alarms().on(),
             counters: status.counters(),
             backup_age: status.backups().age(),
@@ -182,7 +188,7 @@ pub(super) mod tests {
     use std::time::SystemTime;
 
     use net::StepLosses;
-    use registry::{FinishedCounters, GameProgress, GateReport};
+    use registry::{FinishedCounters, GateReport};
     use shared::gate::{GateScore, GateSettings, PairCounts};
     use shared::ids::Generation;
     use store::IterationCost;
@@ -214,6 +220,7 @@ pub(super) mod tests {
         RunObservation {
             identity,
             progress: Some(Arc::new(snapshot())),
+            games: snapshot().games,
             best: CurrentBest { network_id: NetworkId::FIRST, generation: Generation::new(2) },
             inference: InferenceCounts {
                 evaluation_count: 1000,
@@ -229,7 +236,8 @@ pub(super) mod tests {
                 worker("a", proto::WorkerKind::Actor, HeldCounts { self_play: 12, gate: 0 }),
                 worker("e", proto::WorkerKind::Evaluator, HeldCounts { self_play: 0, gate: 4 }),
                 gone,
-            ],
+            ]
+            .into(),
             alarms: vec![alarm],
             counters: BTreeMap::from([("unreadable_ply_count".to_owned(), 2), ("backup_count".to_owned(), 3)]),
             backup_age: Some(Duration::from_secs(40)),

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::time::SystemTime;
 
-use registry::GateReport;
+use registry::{GameProgress, GateReport};
 use shared::gate::Verdict;
 use store::files::RunFiles;
 
@@ -39,7 +39,9 @@ impl RunObservation {
         };
         match self.progress.as_deref() {
             Some(progress) => {
-                proto::GetStatusReply { cost: Some(self.cost_message(progress)), ..with(progress, reply) }
+                let finished_game_count = self.games.finished_self_play_count;
+                let cost = Some(self.cost_message(progress));
+                proto::GetStatusReply { cost, finished_game_count, ..with(progress, reply) }
             }
             None => reply,
         }
@@ -60,11 +62,13 @@ impl RunObservation {
             ("evaluation_count", self.inference.evaluation_count),
             ("batch_count", self.inference.batch_count),
             ("uniform_prior_count", self.inference.uniform_prior_count),
+            ("zeroed_value_count", self.inference.zeroed_value_count),
             ("refused_batch_count", self.inference.refused_batch_count),
             ("computed_leaf_count", self.inference.computed_leaf_count),
             ("device_busy_us", self.inference.device_busy_us),
         ];
         counters.extend(self.backup_age.map(|age| ("backup_age_seconds", age.as_secs())));
+        counters.extend(game_counters(&self.games));
         counters.extend(self.progress.as_deref().into_iter().flat_map(counters_of));
         let own = self.counters.iter().map(|(name, count)| (name.clone(), *count));
         counters.into_iter().map(|(name, count)| (name.to_owned(), count)).chain(own).collect()
@@ -80,7 +84,6 @@ fn with(progress: &ProgressSnapshot, reply: proto::GetStatusReply) -> proto::Get
         phase_total: progress.phase.total(),
         phase_remaining_seconds: progress.time_to_go.map(|time| time.as_secs()),
         training_step: progress.training_step,
-        finished_game_count: progress.games.finished_self_play_count,
         replay_position_count: progress.position_count,
         evaluations_per_second: progress.rates.evaluations_per_second,
         batch_fill: progress.rates.batch_fill,
@@ -90,9 +93,9 @@ fn with(progress: &ProgressSnapshot, reply: proto::GetStatusReply) -> proto::Get
     }
 }
 
-fn counters_of(snapshot: &ProgressSnapshot) -> Vec<(&'static str, u64)> {
-    let (progress, games) = (&snapshot.games, &snapshot.games.counters);
-    let mut counters = vec![
+fn game_counters(progress: &GameProgress) -> [(&'static str, u64); 11] {
+    let games = &progress.counters;
+    [
         ("accepted_ply_count", games.accepted_ply_count),
         ("duplicate_ply_count", games.duplicate_ply_count),
         ("refused_ply_count", games.refused_ply_count),
@@ -104,6 +107,11 @@ fn counters_of(snapshot: &ProgressSnapshot) -> Vec<(&'static str, u64)> {
         ("held_self_play_count", progress.held_self_play_count),
         ("allowed_self_play_count", progress.allowed_self_play_count),
         ("open_gate_count", progress.open_gate_count),
+    ]
+}
+
+fn counters_of(snapshot: &ProgressSnapshot) -> Vec<(&'static str, u64)> {
+    let mut counters = vec![
         ("device_busy_percent", (snapshot.rates.device_busy * 100.0).round() as u64),
         ("device_fill_percent", (snapshot.rates.device_fill * 100.0).round() as u64),
     ];
@@ -218,6 +226,15 @@ mod tests {
     }
 
     #[test]
+    fn games_are_counted_while_the_pipeline_waits() {
+        let mut observation = observation();
+        observation.games.finished_self_play_count += 1;
+        observation.games.counters.refused_ply_count = 7;
+        let reply = observation.to_message();
+        assert_eq!((reply.finished_game_count, reply.counters["refused_ply_count"]), (101, 7));
+    }
+
+    #[test]
     fn while_nothing_can_be_stored_the_disk_is_what_is_awaited() {
         for progress in [observation().progress, None] {
             let problem = Some("no space left".to_owned());
@@ -230,7 +247,7 @@ mod tests {
     fn a_message_has_so_many_workers_and_no_more() {
         let mut observation = observation();
         let worker = observation.workers[0].clone();
-        observation.workers = vec![worker; WORKER_COUNT_MAX + 7];
+        observation.workers = vec![worker; WORKER_COUNT_MAX + 7].into();
         let reply = observation.to_message();
         assert_eq!((reply.workers.len(), reply.workers_left_out), (WORKER_COUNT_MAX, 7));
     }
