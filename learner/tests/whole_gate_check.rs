@@ -78,6 +78,45 @@ async fn forged_gate_games_make_no_promotion_and_honest_ones_do_what_they_say() 
     evaluator.kill_hard();
 }
 
+/// Under each name are too few plies for a judgement: together they are enough.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn forged_gate_games_under_a_name_each_do_not_count_either() {
+    const GAMES: usize = 40;
+    let mut system = System::new(&[
+        "self_play.games_per_iteration=30",
+        "training.steps_per_iteration=20",
+        &format!("gate.game_count={GAMES}"),
+    ]);
+    let mut learner = system.start_learner(&[]);
+    let mut actor = system.start_worker("actor");
+    learner.wait_for("candidate ready");
+    let look = system.look();
+    learner.wait_until("the games of the gate", || {
+        (look.number("SELECT count(*) FROM games WHERE kind = 'gate'") == GAMES as i64).then_some(())
+    });
+    let mut name_count = 0;
+    loop {
+        let forger = peer(&system, &format!("forger-{name_count}")).await;
+        forger.join_as(proto::WorkerKind::Evaluator).await;
+        ask_a_leaf_of_each(&forger).await;
+        let leases = forger.lease(1).await.leases;
+        let Some(lease) = leases.first() else { break };
+        forger.report(forged(lease)).await.expect("an answer");
+        name_count += 1;
+        assert!(name_count <= GAMES, "the gate is not decided");
+    }
+    assert!(name_count > GAMES / 2, "{name_count} games were enough for a verdict");
+    let line = learner.wait_for("workers with few plies");
+    println!("{line}");
+    assert!(line.contains("gate games do not count"), "{line}");
+    let finished = "SELECT count(*) FROM games WHERE kind = 'gate' AND state = 'finished'";
+    learner.wait_until("no forged game counts", || (look.number(finished) == 0).then_some(()));
+    assert_eq!(look.number("SELECT max(generation) FROM networks"), 0);
+    assert_eq!(alarms(&system).await, ["gate_check"]);
+    learner.kill_hard();
+    actor.kill_hard();
+}
+
 async fn peer(system: &System, name: &str) -> Peer {
     let channel = Endpoint::from_shared(system.url()).expect("an address").connect().await.expect("it listens");
     Peer::new(channel, name)

@@ -7,6 +7,7 @@
 
 mod leaf_answers;
 mod ply_search;
+mod refuted;
 mod sample;
 mod turns;
 
@@ -22,6 +23,8 @@ use tokio_util::sync::CancellationToken;
 
 use leaf_answers::LeafAsker;
 use ply_search::search_again;
+pub use refuted::Refuted;
+pub(crate) use refuted::sum;
 use sample::{games_by_worker, read_games};
 use turns::draw_plies;
 

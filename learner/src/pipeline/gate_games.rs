@@ -7,7 +7,7 @@ use shared::ids::NetworkId;
 use tracing::{error, info, warn};
 
 use super::{Pipeline, PipelineError, alarms};
-use crate::gate_check::{CheckedWorker, GateCheck, GateCheckError};
+use crate::gate_check::{CheckedWorker, GateCheck, GateCheckError, Refuted, sum};
 
 /// Why games of a gate are in quarantine.
 const REASON: &str = "gate check: the search contradicts the moves of the worker";
@@ -38,25 +38,61 @@ impl<E: Encoding> Pipeline<E> {
             (plies + worker.ply_count, contradicted + worker.contradicted_count)
         });
         info!(iteration, workers = checked.len(), plies, contradicted, "gate games checked");
-        let mut refuted = checked.into_iter().filter(CheckedWorker::is_refuted).peekable();
-        if refuted.peek().is_none() {
+        let refuted = Refuted::of(checked);
+        if refuted.is_none() {
             return Ok(GateGames::Sound);
         }
         let mut texts = Vec::new();
-        for CheckedWorker { worker_id, ply_count, contradicted_count } in refuted {
-            let Some(games) = self.discount(candidate_id, &worker_id)? else { return Ok(GateGames::Unknown) };
+        for worker in refuted.alone {
+            let Some(games) = self.discount(candidate_id, &worker.worker_id)? else { return Ok(GateGames::Unknown) };
+            let CheckedWorker { worker_id, ply_count: plies, contradicted_count: contradicted } = worker;
             error!(
                 iteration,
                 worker_id,
-                contradicted = contradicted_count,
-                plies = ply_count,
+                contradicted,
+                plies,
                 games,
                 "gate games do not count: the search contradicts this worker's moves; others play them again"
             );
-            texts.push(format!("{worker_id} ({contradicted_count} of {ply_count} plies, {games} games)"));
+            texts.push(format!("{worker_id} ({contradicted} of {plies} plies, {games} games)"));
+        }
+        if !refuted.together.is_empty() {
+            let Some(text) = self.discount_together(iteration, candidate_id, &refuted.together)? else {
+                return Ok(GateGames::Unknown);
+            };
+            texts.push(text);
         }
         alarms::raise_gate_check(self.reporter.alarms(), iteration, &texts);
         Ok(GateGames::Discounted)
+    }
+
+    /// Takes the games of workers with few plies each out of the gate. Returns what is said of them; `None` if the stop came
+    /// first.
+    fn discount_together(
+        &self,
+        iteration: u32,
+        candidate_id: NetworkId,
+        together: &[CheckedWorker],
+    ) -> Result<Option<String>, PipelineError> {
+        let mut games = 0;
+        for worker in together {
+            let Some(of_worker) = self.discount(candidate_id, &worker.worker_id)? else { return Ok(None) };
+            games += of_worker;
+        }
+        let CheckedWorker { worker_id, ply_count: plies, contradicted_count: contradicted } = sum(together);
+        let workers = together.len();
+        error!(
+            iteration,
+            workers,
+            worker_id,
+            contradicted,
+            plies,
+            games,
+            "gate games do not count: the search contradicts the moves of workers with few plies; others play them again"
+        );
+        Ok(Some(format!(
+            "{workers} workers with few plies each, {worker_id} first ({contradicted} of {plies} plies, {games} games)"
+        )))
     }
 
     /// Takes the games of a worker out of the gate, again and again while the disk refuses; `None` if the stop came first:
