@@ -97,7 +97,9 @@ pub(super) async fn position(page: &Page, query: &Query) -> Answer<PositionAnswe
             (plies.into_iter().take(ply).map(|ply| ply.move_text).collect(), stored.record.start)
         }
     };
-    let shown = visit(&page.game, ShowPosition { start, line, moves })?;
+    // A thousand moves take a core for a while.
+    let (game, asked) = (page.game.clone(), ShowPosition { start, line, moves });
+    let shown = page.source.compute(move || visit(&game, asked)).await?;
     let is_asked = query.value::<u8>("evaluate")?.unwrap_or(0) != 0 && !shown.legal.is_empty();
     let evaluation = if is_asked { Some(evaluation_of(page, &shown.asked).await?) } else { None };
     Ok(Json(PositionAnswer { game_name: page.game.name(), shown, evaluation }))

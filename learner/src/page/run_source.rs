@@ -52,13 +52,12 @@ impl RunSource {
         &self,
         work: impl FnOnce(&Reader) -> Result<T, PageError> + Send + 'static,
     ) -> Result<T, PageError> {
-        let turn = timeout(TURN_WAIT_MAX, Arc::clone(&self.turns).acquire_owned()).await;
-        let turn = turn.ok().and_then(Result::ok).ok_or(PageError::Busy("too many questions at once"))?;
+        let turn = self.turn().await?;
         let reader = self.reader().await?;
         let mut guard = InterruptOnDrop(Some(reader.interrupter()));
         let idle = Arc::clone(&self.idle);
         let done = spawn_blocking(move || {
-            let _turn: OwnedSemaphorePermit = turn;
+            let _turn = turn;
             let answer = work(&reader);
             idle.lock().unwrap_or_else(PoisonError::into_inner).push(reader);
             answer
@@ -67,6 +66,27 @@ impl RunSource {
         let answer = answer.map_err(|_| PageError::Busy("reading the store took too long"))?;
         guard.0 = None;
         answer.map_err(|_| PageError::Busy("reading the store failed"))?
+    }
+
+    /// Does `work` that needs a core and no connection, in a turn like that of a question.
+    ///
+    /// # Errors
+    /// [`PageError::Busy`] if there is no turn in time, else that of `work`.
+    pub(super) async fn compute<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> Result<T, PageError> + Send + 'static,
+    ) -> Result<T, PageError> {
+        let turn = self.turn().await?;
+        let done = spawn_blocking(move || {
+            let _turn = turn;
+            work()
+        });
+        done.await.map_err(|_| PageError::Busy("the position could not be computed"))?
+    }
+
+    async fn turn(&self) -> Result<OwnedSemaphorePermit, PageError> {
+        let turn = timeout(TURN_WAIT_MAX, Arc::clone(&self.turns).acquire_owned()).await;
+        turn.ok().and_then(Result::ok).ok_or(PageError::Busy("too many questions at once"))
     }
 
     /// Takes an idle connection, or opens one: never more than there are turns.
@@ -78,5 +98,21 @@ impl RunSource {
         let run_dir = self.run_dir.clone();
         let opened = spawn_blocking(move || Reader::of_run(&run_dir)).await;
         Ok(opened.map_err(|_| PageError::Busy("opening the store failed"))??)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn what_is_computed_takes_a_turn_and_no_thread_of_the_runtime() {
+        let source = RunSource::new(Path::new("."));
+        let here = std::thread::current().id();
+        let turns = Arc::clone(&source.turns);
+        let look = move || Ok((std::thread::current().id(), turns.available_permits()));
+        let (thread, turns_left) = source.compute(look).await.unwrap();
+        assert_ne!(thread, here);
+        assert_eq!(turns_left, READS_AT_ONCE - 1);
     }
 }
