@@ -18,7 +18,7 @@ use shared::setting::{SettingError, check_range, check_that};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct WorkerConfig {
-    /// Address of the learner: `https://host:port`, `http://host:port` or `unix:/path`.
+    /// Address of the learner: `https://host:port`, `http://host:port`; or `unix:/path`, where a tunnel or proxy to it listens.
     pub learner: String,
     /// File with the certificate of the authority that vouches for the learner, by TLS; empty: those that this machine trusts.
     pub authority: PathBuf,

@@ -25,7 +25,7 @@ const REDRAW: &str = "\x1b[H\x1b[2J\x1b[3J";
 /// Which learner to ask.
 #[derive(Debug, Clone, clap::Args)]
 pub struct InquireTarget {
-    /// Address of the learner: https://host:port, http://host:port or unix:/path.
+    /// Address of the learner: https://host:port, http://host:port; or unix:/path, where a tunnel or proxy to it listens.
     #[arg(long, default_value = "http://127.0.0.1:50051", value_name = "ADDRESS")]
     pub learner: Address,
     /// File with the learner's token.

@@ -77,6 +77,10 @@ pub struct LearnerConfig {
     pub log: LogSettings,
 }
 
+/// Networks that play at once where there is a yardstick: best and candidate, the two of the yardstick, and the best one
+/// before, which workers still ask.
+const NETWORKS_WITH_YARDSTICK: usize = 5;
+
 impl Default for LearnerConfig {
     fn default() -> Self {
         toml::from_str(DEFAULT_PRESET).expect("the built-in preset is tested")
@@ -96,6 +100,13 @@ impl LearnerConfig {
         self.yardstick.check(&self.gate.search).map_err(under("yardstick"))?;
         self.network.check().map_err(under("network"))?;
         self.inference.check().map_err(under("inference"))?;
+        let networks_max = self.inference.networks_max;
+        let has_room = self.yardstick.games == 0 || networks_max >= NETWORKS_WITH_YARDSTICK;
+        check_that("inference.networks_max", has_room, || {
+            format!(
+                "{networks_max} are fewer than the {NETWORKS_WITH_YARDSTICK} that play with yardstick.games: each would be loaded again and again"
+            )
+        })?;
         self.training.check().map_err(under("training"))?;
         self.pretrain.check().map_err(under("pretrain"))?;
         self.offline.check().map_err(under("offline"))?;
@@ -165,6 +176,7 @@ mod tests {
             ("gate.search.full_search_share", |config| config.gate.search.full_search_share = 0.5),
             ("self_play.search.considered_move_count", |config| config.self_play.search.considered_move_count = 0),
             ("yardstick.games", |config| config.yardstick.games = 3),
+            ("inference.networks_max", |config| (config.yardstick.games, config.inference.networks_max) = (2, 4)),
             ("yardstick.simulation_count", |config| config.yardstick.simulation_count = 1),
             ("gate.elo1", |config| config.gate.elo1 = config.gate.elo0),
             ("gate.beta", |config| config.gate.beta = 0.5),
