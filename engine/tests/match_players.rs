@@ -104,6 +104,16 @@ fn the_same_seed_gives_the_same_games_however_many_are_played_at_once() {
     assert_ne!(alone.1, play("4", "5").1);
 }
 
+/// Equal players that draw no lots: the games of a pair differ in nothing, since nothing but the colours is swapped.
+#[test]
+fn a_game_that_is_played_again_is_counted_once() {
+    let arguments = ["uniform:20", "uniform:20", "--games", "6", "--ply-limit", "30", "--seed", "3"];
+    let (report, _) = succeed(&arguments);
+    assert_eq!(line(&report, "distinct"), "distinct     3 of 6 games");
+    let (report, _) = succeed(&[&arguments[..], &["--opening-plies", "0"]].concat());
+    assert_eq!(line(&report, "distinct"), "distinct     1 of 6 games");
+}
+
 /// An engine that greets and agrees to everything, until it is asked for a move.
 fn engine(answer: &str) -> String {
     format!(
