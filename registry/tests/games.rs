@@ -106,17 +106,17 @@ fn plies_that_no_search_can_have_found_are_refused() {
         ("simulation_count", |record, _| record.simulation_count = u32::MAX),
         ("no network 9", |record, _| record.network_id = NetworkId::new(9)),
     ];
-    for (words, change) in changes {
-        let game_id = lease_one(&learner, "a", now);
+    for (worker_id, (words, change)) in ["a", "b", "c", "d"].into_iter().zip(changes) {
+        let game_id = lease_one(&learner, worker_id, now);
         let mut record = good(game_id);
         change(&mut record, max);
-        let statuses = report(&learner, "a", &[ReportedPly { game_id, ply: 0, record }], now);
+        let statuses = report(&learner, worker_id, &[ReportedPly { game_id, ply: 0, record }], now);
         let PlyStatus::Refused { reason } = &statuses[0] else { panic!("{words}: {statuses:?}") };
         assert!(reason.contains(words), "{reason}");
     }
-    let game_id = lease_one(&learner, "b", now);
+    let game_id = lease_one(&learner, "e", now);
     let record = PlyRecord { simulation_count: max, ..good(game_id) };
-    assert_eq!(report(&learner, "b", &[ReportedPly { game_id, ply: 0, record }], now), [PlyStatus::Accepted]);
+    assert_eq!(report(&learner, "e", &[ReportedPly { game_id, ply: 0, record }], now), [PlyStatus::Accepted]);
 }
 
 #[test]
@@ -144,7 +144,7 @@ fn a_ply_again_has_no_effect_and_another_in_its_place_is_refused() {
 #[test]
 fn an_illegal_ply_is_refused_and_the_game_goes_on() {
     let run_dir = tempfile::tempdir().expect("a directory");
-    let (learner, now) = (start(run_dir.path()), Instant::now());
+    let (learner, mut now) = (start(run_dir.path()), Instant::now());
     let game_id = lease_one(&learner, "a", now);
     let good = plies(game_id, &WHITE_WINS);
     let mut bad_target = good[2].clone();
@@ -161,8 +161,12 @@ fn an_illegal_ply_is_refused_and_the_game_goes_on() {
         let statuses = report(&learner, "a", &[&good[..2], std::slice::from_ref(&bad), &good[3..]].concat(), now);
         assert!(statuses[2..].iter().all(is_refused), "{statuses:?}");
         assert_stored(&learner, game_id, &["a3", "a1"], GameState::Open);
-        // Its lease is gone with the refusal; whoever asks gets it at its last good ply.
+        // Its lease is gone with the refusal; whoever asks gets it at its last good ply, this worker after a pause.
         assert!(is_lost(&report(&learner, "a", &good[2..3], now)[0]));
+        let paused = learner.registry.lease("a", GameKind::SelfPlay, 1, now).expect("an answer");
+        assert!(paused.leases.is_empty() && paused.is_withheld, "{paused:?}");
+        assert!(paused.waiting_for.is_some_and(|text| text.contains("were refused")), "{paused:?}");
+        now += Duration::from_secs(10);
         let lease = learner.registry.lease("a", GameKind::SelfPlay, 1, now).expect("a lease").leases.remove(0);
         assert_eq!((lease.game_id, lease.moves), (game_id, vec!["a3".to_owned(), "a1".to_owned()]));
     }

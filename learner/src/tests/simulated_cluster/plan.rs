@@ -108,6 +108,7 @@ fn settings(random: &mut Pcg64) -> LearnerSettings {
     config.gate.opening_plies = random.random_range(0..=2);
     config.gate.promotion_score = random.random_range(0.3..=0.6);
     config.yardstick.games = if random.random_bool(0.3) { 2 } else { 0 };
+    config.inference.networks_max = 6;
     config.training.steps_per_iteration = random.random_range(1..=6);
     config.training.checkpoint_steps = random.random_range(1..=4);
     config.training.batch_size = 4;
