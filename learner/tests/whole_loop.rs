@@ -27,6 +27,13 @@ fn tic_tac_toe_is_learned_to_perfection() {
     assert!(look.number("SELECT max(generation) FROM networks") >= 1, "nothing was promoted");
     assert!(log.iter().any(|line| line.contains("promoted") && line.contains("distinct_openings=\"20 of 20\"")));
     let file = look.text("SELECT file FROM networks WHERE state = 'best'").expect("there is a best network");
+    let early =
+        log.iter().filter_map(|line| line.split_once("decided_after=\"")?.1.split_once('"')?.0.split_once(" of "));
+    let early = early.filter(|(games, planned)| {
+        let number = |text: &str| text.parse::<u32>().expect("a number");
+        number(games) < number(planned)
+    });
+    assert!(early.count() >= 1, "no gate was decided before its last game:\n{}", log.join("\n"));
     let sources = Sources { program: "learner", file: Some(preset()), ..Sources::default() };
     let config = load::<LearnerConfig>(&sources).expect("the preset loads").raw;
     let score = NetworkPlayer::load(&system.run_dir().join(file), &config).play_everything();

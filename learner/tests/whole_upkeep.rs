@@ -85,6 +85,22 @@ async fn error_of(client: InterceptedService<Channel, ClientAuth>, network_id: u
 }
 
 #[test]
+fn files_that_a_killed_learner_had_not_finished_are_gone_after_the_next_start() {
+    let mut system = System::new(&[]);
+    system.start_learner(&[]).kill_hard();
+    let run_dir = system.run_dir();
+    let unfinished = ["networks/network-000009.safetensors.41.part", "checkpoint-000000007.safetensors.41.part"]
+        .map(|name| run_dir.join(name));
+    let others = ["notes.part", "networks/mine.safetensors"].map(|name| run_dir.join(name));
+    for file in unfinished.iter().chain(&others) {
+        std::fs::write(file, "half").expect("a file");
+    }
+    let _learner = system.start_learner(&[]);
+    assert!(unfinished.iter().all(|file| !file.exists()), "{unfinished:?}");
+    assert!(others.iter().all(|file| file.exists()), "what is not the learner's stays");
+}
+
+#[test]
 fn a_run_directory_is_checked_and_the_games_of_a_worker_are_taken_out() {
     let mut system = System::new(&[]);
     let mut learner = system.start_learner(&[]);

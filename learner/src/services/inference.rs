@@ -18,8 +18,8 @@ use tonic::metadata::MetadataMap;
 use tonic::{Request, Response, Status, Streaming};
 use tracing::debug;
 
+use super::join_checks::check_role;
 use super::joined::JoinedWorkers;
-use super::worker_calls::check_role;
 
 /// Why a batch for another network is refused.
 const NOT_IN_PLAY: &str =
@@ -59,6 +59,9 @@ impl InferenceService {
 impl InferenceService {
     /// Returns the worker whose stream it is: it has joined, and shows its key and a token for what it plays.
     fn worker_of(&self, metadata: &MetadataMap, role: Role) -> Result<String, Status> {
+        if role == Role::Reader {
+            return Err(Status::permission_denied("the token only lets one ask for the status"));
+        }
         let name = metadata.get(WORKER_ID_HEADER).and_then(|name| name.to_str().ok()).ok_or_else(|| {
             Status::invalid_argument(format!("the stream does not say whose it is, in {WORKER_ID_HEADER}"))
         })?;

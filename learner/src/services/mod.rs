@@ -3,6 +3,7 @@
 
 mod bounded_calls;
 mod inference;
+mod join_checks;
 mod joined;
 mod listen;
 mod load_meter;

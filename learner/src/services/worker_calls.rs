@@ -22,6 +22,7 @@ use tonic::metadata::MetadataMap;
 use tonic::{Request, Status};
 use tracing::{info, warn};
 
+use super::join_checks::{check_names, check_role, check_versions, game_kind_of};
 use super::joined::{JoinedWorkers, KnownWorker, shown_key_sha256};
 use super::load_meter::LoadMeter;
 use crate::config::JoinTerms;
@@ -31,8 +32,6 @@ use crate::progress::{JoinedWorker, RunStatus};
 const RETRY_AFTER_MS: u32 = 1000;
 /// When one that got fewer than it asked for should, since some of those it has may end soon.
 const RETRY_SOON_MS: u32 = 250;
-/// Longest version of a worker's program, in bytes.
-const PROGRAM_VERSION_BYTES_MAX: usize = 128;
 
 /// Takes the calls of workers.
 pub struct WorkerCalls<E: Encoding> {
@@ -283,54 +282,6 @@ impl Caller {
     }
 }
 
-/// What is logged, remembered and shown of every worker must be short, and of visible characters.
-fn check_names(request: &proto::JoinRequest) -> Result<(), Status> {
-    check_worker_id(&request.worker_id).map_err(|error| status_of(&error))?;
-    if request.program_version.len() > PROGRAM_VERSION_BYTES_MAX {
-        let length = request.program_version.len();
-        return Err(Status::invalid_argument(format!(
-            "program_version of {length} bytes: more than {PROGRAM_VERSION_BYTES_MAX}"
-        )));
-    }
-    if !request.program_version.bytes().all(|byte| byte.is_ascii_graphic()) {
-        return Err(Status::invalid_argument("program_version: only visible ASCII characters"));
-    }
-    Ok(())
-}
-
-/// Checks that the token of a call is one for those who play these games.
-pub(super) fn check_role(role: Role, kind: GameKind) -> Result<(), Status> {
-    match (role, kind) {
-        (Role::Any, _) | (Role::Actor, GameKind::SelfPlay) | (Role::Evaluator, GameKind::Gate) => Ok(()),
-        (Role::Actor, _) => Err(Status::permission_denied("the token is one of actors: evaluators have another")),
-        (Role::Evaluator, _) => Err(Status::permission_denied("the token is one of evaluators: actors have another")),
-        (Role::Reader, _) => Err(Status::permission_denied("the token only lets one ask for the status")),
-    }
-}
-
-pub(super) fn check_versions(request: &proto::JoinRequest) -> Result<(), Status> {
-    let versions = [
-        ("protocol", request.protocol_version, proto::PROTOCOL_VERSION),
-        ("rules and encoding", request.domain_version, shared::DOMAIN_VERSION),
-    ];
-    for (what, theirs, ours) in versions {
-        if theirs != ours {
-            return Err(Status::failed_precondition(format!(
-                "{what} version {theirs} of the worker is not the learner's {ours}: run the same release on both sides"
-            )));
-        }
-    }
-    Ok(())
-}
-
-fn game_kind_of(kind: proto::WorkerKind) -> Option<GameKind> {
-    match kind {
-        proto::WorkerKind::Actor => Some(GameKind::SelfPlay),
-        proto::WorkerKind::Evaluator => Some(GameKind::Gate),
-        proto::WorkerKind::Unspecified => None,
-    }
-}
-
 fn lease_to_proto(lease: &Lease) -> proto::Lease {
     let kind = match lease.kind {
         GameKind::SelfPlay => proto::GameKind::SelfPlay,
@@ -358,7 +309,7 @@ fn status_to_proto(ply: &proto::Ply, status: PlyStatus) -> proto::PlyStatus {
     proto::PlyStatus { game_id: ply.game_id, ply: ply.ply, code: code.into(), reason }
 }
 
-fn status_of(error: &RegistryError) -> Status {
+pub(super) fn status_of(error: &RegistryError) -> Status {
     match error {
         RegistryError::TooManyPlies { .. }
         | RegistryError::TooManyLeases { .. }
