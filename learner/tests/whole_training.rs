@@ -7,6 +7,7 @@ use common::{plies, report, start};
 use rand::seq::IndexedRandom;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
+use sha2::{Digest, Sha256};
 use shared::game::Game;
 use shared::game::tictactoe::TicTacToe;
 use std::time::Instant;
@@ -49,6 +50,28 @@ fn a_training_that_diverges_ends_and_names_the_key() {
     let last = log.last().expect("a line");
     assert!(last.contains("5 roll-backs did not help: lower training.learning_rate_max"), "{last}");
     assert_eq!(count, 5, "{log:?}");
+}
+
+#[test]
+fn a_candidate_that_is_no_network_is_rejected_with_the_reason() {
+    let games = format!("self_play.games_per_iteration={GAME_COUNT}");
+    let mut system = System::new(&["run.pipeline=lockstep", "training.steps_per_iteration=10", &games]);
+    play_games(&system);
+    let file =
+        system.train_with_kills(&[]).text("SELECT file FROM networks WHERE network_id = 2").expect("a candidate");
+    let bytes = b"what the store names, and no network";
+    std::fs::write(system.run_dir().join(file), bytes).expect("a file");
+    let sha256: String = Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect();
+    let database = rusqlite::Connection::open(system.run_dir().join("alveare.db")).expect("the store");
+    database.execute("UPDATE networks SET sha256 = ?1 WHERE network_id = 2", [sha256]).expect("a network");
+    drop(database);
+    let mut learner = system.start_learner(&[]);
+    let line = learner.wait_for("candidate rejected");
+    assert!(line.contains("not a whole safetensors file"), "{line}");
+    let look = system.look();
+    learner.wait_until("the rejection", || {
+        (look.text("SELECT state FROM networks WHERE network_id = 2")? == "rejected").then_some(())
+    });
 }
 
 /// Trains a hundred steps on the same games, with a kill once each of `kills` is checkpointed, and returns the SHA-256 of
