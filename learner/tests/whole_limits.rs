@@ -38,7 +38,7 @@ async fn open(peer: &Peer) -> Result<OpenStream, Status> {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_worker_and_a_connection_have_so_many_streams_and_no_more() {
-    let victim = Victim::start();
+    let victim = Victim::start().await;
     let crowd = victim.connect("crowd").await;
     let other = Peer::new(crowd.channel.clone(), "other");
     crowd.join().await;

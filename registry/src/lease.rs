@@ -115,12 +115,7 @@ impl<E: Encoding> GameRegistry<E> {
     ///
     /// # Errors
     /// As [`Self::lease`].
-    pub fn begin_lease(
-        &self,
-        asker: &Asker<'_>,
-        count: u32,
-        now: Instant,
-    ) -> Result<LeasesUnderWay, RegistryError> {
+    pub fn begin_lease(&self, asker: &Asker<'_>, count: u32, now: Instant) -> Result<LeasesUnderWay, RegistryError> {
         let Asker { worker_id, kind, new } = *asker;
         check_worker_id(worker_id)?;
         let asked = count.min(self.limits.leases_max) as usize;

@@ -10,7 +10,7 @@ use shared::encoding::Encoding;
 use shared::ids::{GameId, NetworkId};
 use shared::record::Sample;
 use shared::search::SearchSettings;
-use store::{Change, GameKind, Reader, Store, WorkerRow};
+use store::{GameKind, Reader, Store};
 use tokio::sync::watch;
 
 use super::error::RegistryError;
@@ -154,7 +154,7 @@ impl<E: Encoding> GameRegistry<E> {
     /// Takes up the run where the store says it is: all open games, without leases. No new game begins before
     /// [`Self::plan_self_play`] or [`Self::begin_gate`].
     ///
-    /// Finished self-play games go to `replay`, which must hold those finished before already (`replay::rebuild`).
+    /// Finished self-play games go to `replay`, which must hold those finished before already (`rebuild`).
     ///
     /// # Errors
     /// [`RegistryError::Store`] if the database fails. An open game that does not replay is quarantined and is no error.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use tokio::sync::Semaphore;
 
-use crate::inference::waiting::{StreamId, WorkerNumber};
+use crate::waiting::{StreamId, WorkerNumber};
 
 /// Streams of one worker at once, at most. It needs one, and a second for a moment after a connection broke.
 const STREAM_COUNT_MAX: usize = 64;

@@ -3,7 +3,7 @@
 //! Gates are played without noise and at temperature 0, so the same network finds nearly the same move again: nearly, since
 //! the worker's tree kept visits of the plies before, and batches of other sizes round differently. A worker that did not
 //! search, or searched with something else, plays moves that the search gives next to nothing. What happens to its games
-//! is decided elsewhere (`pipeline`, `games`).
+//! is decided elsewhere (`pipeline`, the crate `registry`).
 
 mod leaf_answers;
 mod ply_search;

@@ -27,6 +27,7 @@ use tokio_util::sync::CancellationToken;
 use tracing::{info, warn};
 
 use crate::config::{InferenceConfig, LearnerSettings, SelfPlayConfig};
+use crate::devices::set_threads;
 use crate::gate_check::GateCheck;
 use crate::human_share::RunHumanGames;
 use crate::pipeline::{CostMeter, Ended, Pipeline, PipelineEvents, ProgressReporter, ProgressSources, TICK, WorkTime};

@@ -1,11 +1,11 @@
 //! Who may join: names that can be shown, versions that fit, and tokens for what a worker plays.
 
+use registry::check_worker_id;
 use runtime::auth::Role;
+use store::GameKind;
 use tonic::Status;
 
 use super::worker_calls::status_of;
-use crate::games::check_worker_id;
-use crate::store::GameKind;
 
 /// Longest version of a worker's program, in bytes.
 const PROGRAM_VERSION_BYTES_MAX: usize = 128;
