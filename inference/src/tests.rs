@@ -8,7 +8,7 @@ use shared::encoding::NetworkInput;
 use shared::encoding::tictactoe::TicTacToeEncoding;
 use shared::game::Game;
 use shared::game::tictactoe::{Position, TicTacToe};
-use shared::ids::{Generation, NetworkId};
+use shared::ids::{Generation, NetworkId, NetworkRef};
 use shared::search::EvaluationError;
 use tokio::sync::mpsc;
 
@@ -253,4 +253,30 @@ async fn a_network_that_answers_alike_is_found_from_a_sample_of_its_batches() {
     assert_eq!(handle.counters().answers.faults(), [fault]);
     drop((handle, stream));
     threads.into_iter().for_each(|thread| thread.join().expect("it ends when nobody asks any more"));
+}
+
+#[tokio::test]
+async fn questions_of_the_own_process_are_answered_in_their_order_or_refused_in_words() {
+    let (handle, threads) = start((1, 0), || || ());
+    let evaluator = LocalEvaluator::new(&handle);
+    let mut packed = Vec::new();
+    TicTacToeEncoding::new(TicTacToe).pack(&TicTacToe.initial_position(), &mut packed);
+    let about = |network, first_indices: &[u16]| {
+        let mut batch = LocalBatch::new(network);
+        first_indices.iter().for_each(|index| batch.push(&packed, &[*index, 8]).expect("small enough"));
+        batch
+    };
+    let candidate = NetworkRef::Id(NetworkId::FIRST.next());
+    let batches = vec![about(NetworkRef::Best, &[3, 1]), about(candidate, &[2])];
+    let answers = evaluator.evaluate(batches).await.expect("answered");
+    let network_ids: Vec<u32> = answers.iter().map(|answer| answer.network_id.get()).collect();
+    assert_eq!(network_ids, [1, 2]);
+    let values: Vec<f32> =
+        answers.iter().flat_map(|answer| answer.leaves().leaves([2, 2]).map(|(_, value)| value.get())).collect();
+    assert_eq!(values, [3, 1, 2].map(value_of));
+    assert!(evaluator.evaluate(Vec::new()).await.expect("nothing to do").is_empty());
+    let refused = evaluator.evaluate(vec![about(NetworkRef::Best, &[200])]).await.expect_err("no such policy index");
+    assert!(matches!(&refused, EvaluationError::Refused(reason) if reason.contains("policy index 200")), "{refused}");
+    drop((handle, evaluator));
+    end(threads);
 }

@@ -194,7 +194,9 @@ fn bad_input_is_one_line() {
         assert!(printed.contains(words), "{arguments:?}: {printed}");
     }
     assert!(!Path::new(missing).exists());
-    for (setting, words) in [("gs://b", "backup.url: is none of"), ("s3://key:secret@b/p", "credentials come from")] {
+    for (setting, words) in
+        [("gs://b", "backup.url: is not a folder"), ("s3://key:secret@b/p", "credentials come from")]
+    {
         let learner = system.learner_command(&["--backup", setting]).output().expect("it runs");
         let printed = String::from_utf8_lossy(&learner.stderr).into_owned();
         assert_eq!(learner.status.code(), Some(64), "{printed}");

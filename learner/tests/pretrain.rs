@@ -146,7 +146,7 @@ fn wrong_usage_is_explained_in_a_line() {
     let missing = dir.path().join("missing");
     let cases: [(Vec<&str>, i32, &str); 4] = [
         (vec!["pretrain"], 64, "name the games to learn from"),
-        (vec!["pretrain", "--set", "pretrain.epochs=0"], 64, "pretrain.epochs: 0 is below 1"),
+        (vec!["pretrain", "--set", "pretrain.epochs=0"], 64, "pretrain.epochs: 0 is not in 1..=100000"),
         (vec!["pretrain", "--games", missing.to_str().expect("a path")], 1, "missing"),
         (vec!["pretrain", "--games", nothing.to_str().expect("a path")], 1, "games: none to learn from"),
     ];

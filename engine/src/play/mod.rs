@@ -21,7 +21,6 @@ use notation::ReplayRules;
 use notation::uhp::GameString;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
-use runtime::exit::UsageError;
 use runtime::flags::{number_in, seconds_in};
 use runtime::lines::next_line;
 use shared::game::dama::{Dama, DamaRules, fen};
@@ -98,8 +97,8 @@ enum SideChoice {
 /// Plays until the person leaves or the input ends. Where nobody watches, what is typed is shown too, and nothing has colours.
 ///
 /// # Errors
-/// [`UsageError`] for options that do not go with the game, or an impossible position; a network that cannot be played;
-/// input or output that fails.
+/// [`runtime::exit::UsageError`] for options that do not go with the game, or an impossible position; a network that cannot
+/// be played; input or output that fails.
 pub fn run(options: &Options, is_watched: bool, input: &mut impl BufRead, out: &mut impl Write) -> anyhow::Result<()> {
     match options.game {
         GameName::Hive => run_game(hive_game(options)?, options, is_watched, input, out),

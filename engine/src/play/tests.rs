@@ -2,6 +2,7 @@
 //! what stands behind a prompt was typed. `UPDATE_GOLDEN=1` rewrites them.
 
 use clap::Parser;
+use runtime::exit::UsageError;
 
 use super::*;
 

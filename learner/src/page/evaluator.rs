@@ -7,16 +7,14 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use inference::best::{BestNetwork, CurrentBest};
-use inference::{BatchSettings, InferenceHandle, InferenceStartError, Job, NetworkBackend};
+use inference::{BatchSettings, InferenceHandle, InferenceStartError, LocalBatch, LocalEvaluator, NetworkBackend};
 use net::{Device, NetError, NetworkFile};
 use shared::catalog::{GameSpec, GameVisitor};
 use shared::encoding::Encoding;
 use shared::ids::{Generation, NetworkId, NetworkRef};
 use shared::setting::SettingError;
-use shared::wire::{LeafBatchBuilder, read_evaluations};
 use store::files::RunFiles;
 use store::{Reader, StoreError};
-use tokio::sync::mpsc;
 use tokio::time::timeout;
 use tracing::warn;
 
@@ -124,22 +122,17 @@ impl PositionEvaluator {
     ) -> Result<PositionEvaluation, PageError> {
         let failed =
             |what: &dyn std::fmt::Display| PageError::NoNetwork(format!("the network does not answer: {what}"));
-        let mut batch = LeafBatchBuilder::default();
+        let mut batch = LocalBatch::new(NetworkRef::Best);
         batch.push(packed, policy_indices).map_err(|error| failed(&error))?;
-        let batch = batch.finish(1, NetworkRef::Best);
         let inference = self.inference.as_ref().ok_or_else(|| failed(&"the page ends"))?;
-        let stream = inference.open_stream();
-        let (sender, mut answers) = mpsc::channel(1);
-        let answer = sender.reserve_owned().await.map_err(|error| failed(&error))?;
-        let ask =
-            async { if stream.sender().submit(Job { batch, answer }).await { answers.recv().await } else { None } };
-        let answer = timeout(ANSWER_TIME_MAX, ask).await.map_err(|_| PageError::Busy("the network is busy"))?;
-        let answer = answer.ok_or_else(|| failed(&"the learner stops"))?;
-        let (mut priors, mut values) = (Vec::new(), Vec::new());
-        let header = read_evaluations(&answer, policy_indices.len(), 1, &mut priors, &mut values);
-        let header = header.map_err(|error| failed(&error))?;
-        let value = values.first().copied().unwrap_or(0.0);
-        Ok(PositionEvaluation { network_id: header.network_id, generation: header.generation, value, priors })
+        let evaluator = LocalEvaluator::new(inference);
+        let answers = timeout(ANSWER_TIME_MAX, evaluator.evaluate(vec![batch])).await;
+        let answers = answers.map_err(|_| PageError::Busy("the network is busy"))?.map_err(|error| failed(&error))?;
+        let answer =
+            answers.first().and_then(|answer| Some((answer, answer.leaves().next_leaf(policy_indices.len())?)));
+        let (answer, (priors, value)) = answer.ok_or_else(|| failed(&"an answer without evaluations"))?;
+        let (network_id, generation) = (answer.network_id, answer.generation);
+        Ok(PositionEvaluation { network_id, generation, value: value.get(), priors: priors.to_vec() })
     }
 }
 
