@@ -36,6 +36,14 @@ pub enum NetError {
         /// Its gradient norm.
         gradient_norm: f64,
     },
+    /// What a step made of a weight, its velocity or a running statistic is not finite: nothing may be saved of it.
+    #[error("after training step {training_step}: {what} hold a number that is not finite")]
+    WeightsNotFinite {
+        /// Steps done.
+        training_step: u64,
+        /// Which numbers.
+        what: &'static str,
+    },
     /// A network file is corrupt, cut off, or not one of ours.
     #[error("network {file}: {reason}")]
     Corrupt {
@@ -98,7 +106,10 @@ impl From<NetError> for EvaluationError {
         let text = error.to_string();
         match error {
             NetError::Batch(_) => Self::LeafRefused(text),
-            NetError::Torch(_) | NetError::Device { .. } | NetError::NotFinite { .. } => Self::DeviceFailed(text),
+            NetError::Torch(_)
+            | NetError::Device { .. }
+            | NetError::NotFinite { .. }
+            | NetError::WeightsNotFinite { .. } => Self::DeviceFailed(text),
             NetError::Settings(_)
             | NetError::Corrupt { .. }
             | NetError::Mismatch { .. }

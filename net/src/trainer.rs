@@ -198,11 +198,32 @@ impl Trainer {
         &self.network
     }
 
+    /// Checks all that would be saved: a step whose loss and gradient were finite may still have made weights that are
+    /// not, or moved the running statistics there.
+    ///
+    /// # Errors
+    /// [`NetError::WeightsNotFinite`].
+    pub fn check_finite(&self) -> Result<(), NetError> {
+        let mut all = vec![
+            ("the weights", &self.network.weights),
+            ("the running statistics", &self.network.statistics),
+            ("the velocities", &self.momentum),
+        ];
+        all.extend(self.average.iter().flat_map(WeightAverage::tensors).map(|values| ("the averages", values)));
+        for (what, values) in all {
+            if values.f_isfinite()?.f_all()?.f_int64_value(&[])? == 0 {
+                return Err(NetError::WeightsNotFinite { training_step: self.training_step, what });
+            }
+        }
+        Ok(())
+    }
+
     /// Returns the network to play with: the average of the weights if there is one, else a copy of the network.
     ///
     /// # Errors
-    /// [`NetError::Torch`] if memory does not suffice.
+    /// As [`Self::check_finite`]; [`NetError::Torch`] if memory does not suffice.
     pub fn candidate(&self) -> Result<Network, NetError> {
+        self.check_finite()?;
         match &self.average {
             Some(average) => average.network(&self.network),
             None => self.network.copy_to(self.network.device),
@@ -332,4 +353,43 @@ fn check_batch(network: &Network, batch: &TrainingBatch) -> Result<(), NetError>
         return refused(format!("{} value targets for {positions} positions", batch.value_targets.len()));
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use shared::catalog::GameSpec;
+
+    use super::*;
+    use crate::{Device, NetworkSettings, NetworkSpec, PolicyHead};
+
+    #[test]
+    fn what_is_not_finite_is_not_saved() {
+        let settings = TrainingSettings { weight_average_decay: Some(0.9), ..TrainingSettings::default() };
+        let trainer = || {
+            let network = NetworkSettings {
+                architecture: Default::default(),
+                blocks: 1,
+                filters: 4,
+                trunk: Default::default(),
+                policy_head: PolicyHead::Full,
+                value_hidden: 4,
+            };
+            let spec = NetworkSpec::new(&GameSpec::TicTacToe {}, network).unwrap();
+            Trainer::new(Network::random(&spec, Device::CPU, 1).unwrap(), settings).unwrap()
+        };
+        trainer().candidate().unwrap();
+        type Spoil = fn(&mut Trainer) -> &mut Tensor;
+        let spoils: [(Spoil, &str); 3] = [
+            (|trainer| &mut trainer.network.weights, "the weights"),
+            (|trainer| &mut trainer.network.statistics, "the running statistics"),
+            (|trainer| &mut trainer.momentum, "the velocities"),
+        ];
+        for (spoil, what) in spoils {
+            let mut trainer = trainer();
+            let _no_gradients = tch::no_grad_guard();
+            let _ = spoil(&mut trainer).f_narrow(0, 0, 1).unwrap().f_fill_(f64::INFINITY).unwrap();
+            let refused = trainer.candidate().map(drop).unwrap_err().to_string();
+            assert_eq!(refused, format!("after training step 0: {what} hold a number that is not finite"));
+        }
+    }
 }

@@ -52,6 +52,11 @@ impl WeightAverage {
         Ok(())
     }
 
+    /// Returns what is averaged.
+    pub(crate) const fn tensors(&self) -> [&Tensor; 2] {
+        [&self.weights, &self.statistics]
+    }
+
     /// Returns the number of steps in the average.
     pub(crate) const fn step_count(&self) -> u64 {
         self.step_count

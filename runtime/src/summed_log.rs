@@ -100,7 +100,7 @@ mod tests {
     #[test]
     fn ever_new_kinds_get_few_lines_and_are_forgotten() {
         let (log, start) = (SummedLog::default(), Instant::now());
-        let mut note = |kind, at| log.note(&kind, 1, at).is_some();
+        let note = |kind, at| log.note(&kind, 1, at).is_some();
         let lines = (0..3 * KIND_COUNT_MAX).filter(|&kind| note(kind, start + Duration::from_micros(kind as u64)));
         assert_eq!(lines.count() as u32, LINE_COUNT_MAX);
         let last = 3 * KIND_COUNT_MAX - 1;

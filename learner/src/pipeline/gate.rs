@@ -1,9 +1,11 @@
 //! The gate of an iteration: the candidate's file is looked at, its games are awaited, and it is promoted or rejected.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use inference::best::CurrentBest;
+use net::{Device, NetError, Network};
 use registry::{GatePlan, GateReport};
 use runtime::exit::one_line;
 use shared::encoding::Encoding;
@@ -23,12 +25,14 @@ use crate::progress::PhaseProgress;
 const COUNT_INTERVAL: Duration = Duration::from_secs(1);
 
 /// What there is of a candidate.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 enum CandidateFile {
     /// The network that the store names.
     Whole,
     /// Another network or none: there is nothing to test.
     Lost,
+    /// The network that the store names, and no network that can be played.
+    Unusable(String),
     /// The stop came before that was known.
     Unknown,
 }
@@ -40,7 +44,13 @@ impl<E: Encoding> Pipeline<E> {
         match self.check_candidate(iteration, candidate_id)? {
             CandidateFile::Whole => {}
             CandidateFile::Unknown => return Ok(false),
-            CandidateFile::Lost => return self.reject_lost(iteration, candidate_id).map(|()| true),
+            CandidateFile::Lost => {
+                let reason = "its file is damaged, and the checkpoint makes another network";
+                return self.reject_untested(iteration, candidate_id, reason).map(|()| true);
+            }
+            CandidateFile::Unusable(reason) => {
+                return self.reject_untested(iteration, candidate_id, &reason).map(|()| true);
+            }
         }
         if !self.begin_gate(iteration, candidate_id)? {
             return Ok(false);
@@ -81,7 +91,7 @@ impl<E: Encoding> Pipeline<E> {
         let row = self.store.store().reader()?.network(candidate_id)?;
         let network = row.ok_or(PipelineError::NoCandidate(iteration.number))?.network;
         let Err(damage) = check_sha256(&self.files.dir().join(&network.file), &network.sha256) else {
-            return Ok(CandidateFile::Whole);
+            return Ok(self.load_candidate(&self.files.dir().join(&network.file)));
         };
         warn!(
             iteration = iteration.number,
@@ -96,16 +106,30 @@ impl<E: Encoding> Pipeline<E> {
         })
     }
 
-    /// Rejects a candidate that cannot be tested, since its network is gone.
-    fn reject_lost(&mut self, iteration: &mut IterationRow, network_id: NetworkId) -> Result<(), PipelineError> {
-        error!(
-            iteration = iteration.number,
-            network_id = network_id.get(),
-            "candidate rejected: its file is damaged, and the checkpoint makes another network"
-        );
+    /// Loads the candidate as those who evaluate it will: a file that is whole may still hold no network of this run.
+    fn load_candidate(&self, path: &Path) -> CandidateFile {
+        let Some(spec) = &self.network else { return CandidateFile::Whole };
+        match Network::load(path, spec, Device::CPU) {
+            Err(error @ (NetError::Corrupt { .. } | NetError::Mismatch { .. } | NetError::OtherGame { .. })) => {
+                CandidateFile::Unusable(one_line(&error))
+            }
+            // Want of memory or open files says nothing about the network.
+            Ok(_) | Err(_) => CandidateFile::Whole,
+        }
+    }
+
+    /// Rejects a candidate that cannot be tested.
+    fn reject_untested(
+        &mut self,
+        iteration: &mut IterationRow,
+        network_id: NetworkId,
+        reason: &str,
+    ) -> Result<(), PipelineError> {
+        error!(iteration = iteration.number, network_id = network_id.get(), "candidate rejected: {reason}");
         iteration.state = IterationState::Rejected;
         self.write(iteration, vec![Change::Reject { network_id }])?;
         self.registry.close_gate(network_id);
+        self.best.set_gate_open(false);
         self.add_yardstick_games(iteration.number)
     }
 

@@ -20,6 +20,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use inference::best::BestNetwork;
+use net::NetworkSpec;
 use registry::{GameRegistry, RegistryError, SelfPlayPlan, StartPlan};
 use samples::buffer::SharedReplay;
 use shared::encoding::Encoding;
@@ -92,6 +93,8 @@ pub struct Pipeline<E: Encoding> {
     pub store: DurableStore,
     /// Where networks lie.
     pub files: RunFiles,
+    /// What candidates are, so that one that cannot be loaded plays no gate; `None` where they are not looked at.
+    pub network: Option<NetworkSpec>,
     /// The training thread.
     pub trainer: TrainerHandle,
     /// The best network, shared with inference and services.

@@ -81,6 +81,7 @@ impl Running {
             starts: StartPlan::default(),
             replay,
             store: DurableStore::new(Arc::clone(&store), stop.clone()),
+            network: None,
             files: files.clone(),
             trainer: TrainerHandle::fake(move |job| {
                 std::fs::write(files.network(job.candidate_id), CANDIDATE).expect("written");

@@ -226,6 +226,7 @@ fn make_pipeline<E: Encoding>(
         replay: Arc::clone(&taken_up.replay),
         store: taken_up.store.clone(),
         files: taken_up.files.clone(),
+        network: Some(taken_up.network.clone()),
         trainer,
         best: Arc::clone(&taken_up.best),
         gate_check: (settings.gate.checked_plies > 0).then(|| {

@@ -116,6 +116,11 @@ impl<E: Encoding> TrainerThread<E> {
             let training_step = self.trainer.training_step();
             let is_due = training_step.is_multiple_of(u64::from(self.parts.settings.training.checkpoint_steps));
             if is_due || training_step == job.step_end {
+                if let Err(error) = self.trainer.check_finite() {
+                    self.roll_back(job, error)?;
+                    reports.report_rollbacks(self.rollback_count - rollback_count_before);
+                    continue;
+                }
                 self.save(job.iteration)?;
             }
             self.show(job, reports);
@@ -179,7 +184,7 @@ impl<E: Encoding> TrainerThread<E> {
             let key = self.parts.settings.learning_rate_key;
             return Err(TrainerError::Diverged { iteration, error, rollback_count, key });
         }
-        warn!(%error, training_step = restored.trainer.training_step(), "loss not finite: rolled back to the checkpoint");
+        warn!(%error, training_step = restored.trainer.training_step(), "loss or weights not finite: rolled back to the checkpoint");
         self.trainer = restored.trainer;
         self.rollback_count = rollback_count;
         self.unsaved = LossSum::default();

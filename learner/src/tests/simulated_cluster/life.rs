@@ -187,6 +187,7 @@ impl World {
             starts: StartPlan { earlier_share: settings.self_play.earlier_start_share, ..StartPlan::default() },
             replay: Arc::clone(&replay),
             store: store.clone(),
+            network: None,
             files: files.clone(),
             trainer,
             best: Arc::clone(&best),
