@@ -183,14 +183,3 @@ pub fn empty_boards(batch_id: u64, leaf_count: usize, network_id: u32) -> proto:
         move_counts: vec![moves.len() as u32; leaf_count],
     }
 }
-
-/// Has one leaf evaluated by the best network, as a peer that gives no name.
-pub async fn evaluate_one(url: &str) -> Result<(), tonic::Status> {
-    let unavailable = |error: tonic::transport::Error| tonic::Status::unavailable(error.to_string());
-    let endpoint = Endpoint::from_shared(url.to_owned()).map_err(unavailable)?;
-    let mut client = InferenceClient::new(endpoint.connect().await.map_err(unavailable)?);
-    let leaves = tokio_stream::iter([empty_boards(1, 1, 0)]);
-    let answer = client.evaluate_leaves(leaves).await?.into_inner().message().await?;
-    let answer = answer.ok_or_else(|| tonic::Status::unavailable("no answer"))?;
-    if answer.error.is_empty() { Ok(()) } else { Err(tonic::Status::internal(answer.error)) }
-}
