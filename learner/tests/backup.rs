@@ -151,7 +151,7 @@ fn a_store_that_does_not_answer_holds_up_neither_the_run_nor_its_stop() {
     let (status, log) = learner.wait_for_end();
     assert_eq!(status.code(), Some(0), "{log:?}");
     assert!(asked_at.elapsed() < Duration::from_secs(8), "{:?}", asked_at.elapsed());
-    let lost = log.iter().find(|line| line.contains("is on this machine alone")).expect("a warning");
+    let lost = log.iter().find(|line| line.contains("exists only on this machine")).expect("a warning");
     assert!(lost.contains("WARN") && lost.contains("last_backup=\"never\""), "{lost}");
     assert!(number_in(lost, " games=") > 0, "{lost}");
     drop(actor);
