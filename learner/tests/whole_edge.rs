@@ -199,7 +199,7 @@ fn connections_that_say_nothing_take_no_files_from_the_store() {
     learner.terminate();
     let (status, log) = learner.wait_for_end();
     assert_eq!(status.code(), Some(0), "{log:?}");
-    assert!(log.iter().any(|line| line.contains("connections without a call make room")), "{log:?}");
+    assert!(log.iter().any(|line| line.contains("closing connections that made no call")), "{log:?}");
     assert!(!log.iter().any(|line| line.contains("disk")), "{log:?}");
     drop(silent);
 }
