@@ -37,6 +37,35 @@ fn averaged_candidates_are_the_same_after_a_kill() {
 }
 
 #[test]
+fn after_a_rejection_training_starts_from_the_best_network_whenever_it_is_killed() {
+    let straight = candidate_after_rejection("best", &[]);
+    // Killed right at its start, and between two checkpoints.
+    assert_eq!(candidate_after_rejection("best", &[20, 40]), straight);
+    assert_ne!(candidate_after_rejection("continue", &[]), straight, "from the rejected weights");
+}
+
+/// Trains an iteration, has its candidate rejected, and returns the SHA-256 of the candidate of the next, which learns from
+/// the same games, with a kill once each of `kills` steps of both is checkpointed.
+fn candidate_after_rejection(after_rejection: &str, kills: &[i64]) -> String {
+    let games = format!("self_play.games_per_iteration={GAME_COUNT}");
+    let after_rejection = format!("training.after_rejection={after_rejection}");
+    let usual = ["run.pipeline=lockstep", "training.steps_per_iteration=20", "training.checkpoint_steps=10"];
+    let mut system = System::new(&[&usual[..], &[&games, &after_rejection]].concat());
+    play_games(&system);
+    drop(system.train_with_kills(&[]));
+    let database = rusqlite::Connection::open(system.run_dir().join("alveare.db")).expect("the store");
+    let rejection = "UPDATE networks SET state = 'rejected' WHERE network_id = 2;
+         UPDATE iterations SET state = 'rejected', finished_at = started_at;
+         INSERT INTO iterations (number, state, window_finish_number, training_step_start, training_step_end, game_count,
+             position_count, started_at)
+         SELECT 2, 'training', window_finish_number, 20, 60, game_count, position_count, started_at FROM iterations";
+    database.execute_batch(rejection).expect("rejected");
+    drop(database);
+    let look = system.train_with_kills(kills);
+    look.text("SELECT sha256 FROM networks WHERE network_id = 3").expect("the candidate is in the store")
+}
+
+#[test]
 fn a_training_that_diverges_ends_and_names_the_key() {
     let games = format!("self_play.games_per_iteration={GAME_COUNT}");
     // Every step multiplies the weights by about -8.

@@ -143,6 +143,25 @@ impl Trainer {
         Self::resumed(network, momentum, None, settings, 0)
     }
 
+    /// Starts to train another network of the same shape in the place of this one: with no velocity and an average of its
+    /// own, and the steps of this one counted on.
+    ///
+    /// # Errors
+    /// [`NetError::Mismatch`] if the shape is another, [`NetError::Torch`] if memory does not suffice.
+    pub fn restart_from(&mut self, network: &Network) -> Result<(), NetError> {
+        if network.shape() != self.network.shape() {
+            return Err(NetError::Mismatch {
+                file: "to go on from".to_owned(),
+                found: network.shape().to_string(),
+                wanted: self.network.shape().to_string(),
+            });
+        }
+        let network = network.copy_to(self.network.device)?;
+        let momentum = network.weights.f_zeros_like()?;
+        *self = Self::resumed(network, momentum, None, self.settings, self.training_step)?;
+        Ok(())
+    }
+
     pub(crate) fn resumed(
         network: Network,
         momentum: Tensor,

@@ -223,6 +223,31 @@ fn a_long_gradient_is_shortened() {
 }
 
 #[test]
+fn a_training_that_restarts_has_the_weights_and_nothing_of_what_it_learned() {
+    let kind = KINDS[0];
+    let best = Network::random(&spec(kind.shape(5)), Device::CPU, 9).unwrap();
+    let settings = TrainingSettings { weight_average_decay: Some(0.9), ..TrainingSettings::default() };
+    let mut fresh = Trainer::new(best.copy_to(Device::CPU).unwrap(), settings).unwrap();
+    let network = Network::random(&spec(kind.shape(5)), Device::CPU, 1).unwrap();
+    let mut restarted = Trainer::new(network, settings).unwrap();
+    for seed in 0..3 {
+        restarted.step(&batch(&kind.shape(5), 8, seed), 0.1).unwrap();
+    }
+    restarted.restart_from(&best).unwrap();
+    assert_eq!(restarted.training_step(), 3, "steps are counted on");
+    for seed in 3..6 {
+        for trainer in [&mut fresh, &mut restarted] {
+            trainer.step(&batch(&kind.shape(5), 8, seed), 0.1).unwrap();
+        }
+    }
+    let bytes =
+        |trainer: &Trainer| [trainer.network().to_bytes().unwrap(), trainer.candidate().unwrap().to_bytes().unwrap()];
+    assert!(bytes(&fresh) == bytes(&restarted), "neither velocity nor average are left");
+    let other = Network::random(&spec(kind.shape(6)), Device::CPU, 1).unwrap();
+    assert!(matches!(restarted.restart_from(&other), Err(NetError::Mismatch { .. })));
+}
+
+#[test]
 fn each_head_has_a_learning_rate_of_its_own() {
     for kind in KINDS {
         let shape = kind.shape(5);

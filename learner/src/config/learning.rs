@@ -65,8 +65,20 @@ pub struct TrainingConfig {
     pub cut_off_target: CutOffTargetKind,
     /// Positions before the ply limit whose searches do not count (`search`), 0..=1000.
     pub cut_off_horizon: u32,
+    /// What training goes on from after a rejected candidate.
+    pub after_rejection: AfterRejection,
     /// Steps between two checkpoints, 1..=100,000,000.
     pub checkpoint_steps: u32,
+}
+
+/// What training goes on from after a rejected candidate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AfterRejection {
+    /// The weights and the velocity that the rejected candidate came from.
+    Continue,
+    /// The best network's weights, without velocity.
+    Best,
 }
 
 /// What the value learns from a game.

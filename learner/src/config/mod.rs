@@ -20,7 +20,7 @@ use shared::catalog::GameSpec;
 use shared::setting::{SettingError, check_that};
 
 pub use backup::BackupConfig;
-pub use learning::{CutOffTargetKind, LearningRates, ReplayConfig, TrainingConfig, ValueTargetKind};
+pub use learning::{AfterRejection, CutOffTargetKind, LearningRates, ReplayConfig, TrainingConfig, ValueTargetKind};
 pub use page::PageConfig;
 pub use parts::{JoinTerms, PipelineSettings, TrainerSettings};
 pub use play::{AlarmConfig, GateConfig, SelfPlayConfig, YardstickConfig};

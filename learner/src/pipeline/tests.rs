@@ -22,10 +22,10 @@ use tokio::runtime::Runtime;
 use tokio_util::sync::CancellationToken;
 
 use super::*;
-use crate::config::{LearnerConfig, LearnerSettings};
+use crate::config::{AfterRejection, LearnerConfig, LearnerSettings};
 use crate::progress::RunStatus;
 use crate::tensorboard::TensorBoardLog;
-use crate::trainer::Candidate;
+use crate::trainer::{Candidate, TrainingJob};
 
 /// What the trainer writes.
 const CANDIDATE: &[u8] = b"candidate";
@@ -41,6 +41,8 @@ struct Running {
     store: Arc<Store>,
     stop: CancellationToken,
     ended: std::sync::mpsc::Receiver<Result<Ended, PipelineError>>,
+    /// Each job of the trainer.
+    jobs: std::sync::mpsc::Receiver<TrainingJob>,
     _tokio: Runtime,
 }
 
@@ -75,6 +77,7 @@ impl Running {
             inference: Arc::clone(&inference),
             batch_leaf_count_max: 1,
         };
+        let (job_sender, jobs) = std::sync::mpsc::channel();
         let pipeline = Pipeline {
             settings: settings.pipeline(),
             registry: Arc::clone(&registry),
@@ -84,6 +87,7 @@ impl Running {
             network: None,
             files: files.clone(),
             trainer: TrainerHandle::fake(move |job| {
+                let _ = job_sender.send(job);
                 std::fs::write(files.network(job.candidate_id), CANDIDATE).expect("written");
                 let (sha256, held_out) = (sha256_hex(CANDIDATE), Box::default());
                 Ok(Candidate { sha256, training_step: job.step_end, held_out })
@@ -100,7 +104,7 @@ impl Running {
         };
         let (sender, ended) = std::sync::mpsc::channel();
         std::thread::spawn(move || sender.send(pipeline.run()));
-        Self { inference, registry, store, stop, ended, _tokio: tokio }
+        Self { inference, registry, store, stop, ended, jobs, _tokio: tokio }
     }
 
     /// Plays one game of a kind, as soon as there is one. Returns whether the pipeline still runs.
@@ -320,6 +324,54 @@ fn a_candidate_that_cannot_be_made_again_is_rejected() {
     assert_eq!(last.state, IterationState::Rejected);
     let candidate = reader.network(NetworkId::new(2).expect("from 1")).expect("readable").expect("there");
     assert_eq!(candidate.state, store::NetworkState::Rejected);
+}
+
+/// As [`settings`], for so many iterations, and what follows on a rejection.
+fn settings_after(after_rejection: AfterRejection, iterations: u32, promotion_score: f64) -> LearnerSettings {
+    let mut config = LearnerConfig::clone(&settings());
+    (config.training.after_rejection, config.run.iterations) = (after_rejection, iterations);
+    config.gate.promotion_score = promotion_score;
+    LearnerSettings::try_from(config).expect("possible settings")
+}
+
+#[test]
+fn training_starts_from_the_best_network_after_a_rejection_if_that_is_wanted() {
+    let cases = [
+        (AfterRejection::Best, 0.55, [false, true, true]),
+        (AfterRejection::Continue, 0.55, [false, false, false]),
+        // Half of the points are enough: nobody is rejected.
+        (AfterRejection::Best, 0.5, [false, false, false]),
+    ];
+    for (after_rejection, promotion_score, expected) in cases {
+        let run_dir = tempfile::tempdir().expect("a directory");
+        let running = Running::start_with(run_dir.path(), &settings_after(after_rejection, 3, promotion_score), None);
+        for _ in expected {
+            for kind in [GameKind::SelfPlay, GameKind::SelfPlay, GameKind::Gate, GameKind::Gate] {
+                running.play(kind);
+            }
+        }
+        assert_eq!(running.wait(), Ended::IterationsDone);
+        let jobs: Vec<bool> = running.jobs.iter().map(|job| job.starts_from_best).collect();
+        assert_eq!(jobs, expected, "{after_rejection:?} at {promotion_score}");
+    }
+}
+
+#[test]
+fn a_training_that_goes_on_after_a_restart_starts_where_it_did_before() {
+    for (state, expected) in [(IterationState::Rejected, true), (IterationState::Promoted, false)] {
+        let run_dir = tempfile::tempdir().expect("a directory");
+        let before = IterationRow { state, ..IterationRow::new(1, 0) };
+        drop(Store::open(run_dir.path(), &run_row()).expect("a store").write(vec![Change::PutIteration(before)]));
+        let under_way = IterationRow {
+            state: IterationState::Training,
+            window_finish_number: Some(0),
+            training_step_end: Some(8),
+            ..IterationRow::new(2, 4)
+        };
+        let settings = settings_after(AfterRejection::Best, 1, 0.55);
+        let running = Running::start_with(run_dir.path(), &settings, Some(under_way));
+        assert_eq!(running.jobs.recv_timeout(DEADLINE).map(|job| job.starts_from_best), Ok(expected), "{state:?}");
+    }
 }
 
 #[test]

@@ -9,6 +9,7 @@ use tracing::{info, warn};
 
 use super::events::{TrainingEvent, Wake};
 use super::{Pipeline, PipelineError, alarms};
+use crate::config::AfterRejection;
 use crate::progress::PhaseProgress;
 use crate::trainer::{Candidate, HeldOutComparison, TrainingJob};
 
@@ -44,6 +45,7 @@ impl<E: Encoding> Pipeline<E> {
         let window_position_count = self.window_position_count(window_end)?;
         // No gate is decided while a candidate is in training, so a resumed training sees the same generation.
         let CurrentBest { network_id: best_id, generation } = self.best.get();
+        let starts_from_best = self.starts_from_best(iteration.number)?;
         let iteration = iteration.number;
         Ok(TrainingJob {
             iteration,
@@ -54,7 +56,17 @@ impl<E: Encoding> Pipeline<E> {
             candidate_id,
             best_id,
             generation,
+            starts_from_best,
         })
+    }
+
+    /// Returns whether an iteration trains from the best network's weights instead of those that the one before it left.
+    fn starts_from_best(&self, iteration: u32) -> Result<bool, PipelineError> {
+        if self.settings.training.after_rejection == AfterRejection::Continue {
+            return Ok(false);
+        }
+        let before = self.store.store().reader()?.iterations_before(Some(iteration), 1)?;
+        Ok(before.first().is_some_and(|before| before.row.state == IterationState::Rejected))
     }
 
     /// Trains the candidate.

@@ -54,6 +54,8 @@ pub struct TrainingJob {
     pub best_id: NetworkId,
     /// Its generation.
     pub generation: Generation,
+    /// Whether the first step starts from the best network's weights: those in training were rejected.
+    pub starts_from_best: bool,
 }
 
 /// How a job ended.

@@ -51,6 +51,7 @@ mod tests {
             candidate_id: network_id,
             best_id: network_id,
             generation,
+            starts_from_best: false,
         }
     }
 

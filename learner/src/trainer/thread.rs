@@ -107,6 +107,9 @@ impl<E: Encoding> TrainerThread<E> {
                 self.save(job.iteration)?;
                 return Ok(None);
             }
+            if job.starts_from_best && self.trainer.training_step() == job.step_start {
+                self.start_from_best(job)?;
+            }
             let has_stepped = self.step(job, window)?;
             reports.report_rollbacks(self.rollback_count - rollback_count_before);
             if !has_stepped {
@@ -132,6 +135,17 @@ impl<E: Encoding> TrainerThread<E> {
         let held_out = self.measure_held_out(job, &candidate)?;
         let training_step = self.trainer.training_step();
         Ok(held_out.map(|held_out| Candidate { sha256, training_step, held_out: Box::new(held_out) }))
+    }
+
+    /// Puts the best network in the place of the rejected one. A learner that was killed before the first checkpoint of
+    /// the iteration, or rolled back to one before it, does so again and is where it was; a later checkpoint contains it.
+    fn start_from_best(&mut self, job: TrainingJob) -> Result<(), TrainerError> {
+        let TrainingJob { iteration, best_id, .. } = job;
+        let (path, device) = (self.parts.files.network(best_id), self.trainer.network().device());
+        // The velocity of the rejected weights says nothing about these: training starts again without one.
+        self.trainer.restart_from(&Network::load(&path, &self.parts.network, device)?)?;
+        info!(iteration, network_id = best_id.get(), "the last candidate was rejected: training from the best network");
+        Ok(())
     }
 
     /// Measures the candidate and the best network on held-out games, if there are some. Returns `None` if the stop came

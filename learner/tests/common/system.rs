@@ -132,11 +132,12 @@ impl System {
     pub fn train_until_killed(&mut self, steps: i64) {
         let mut learner = self.start_learner(&[]);
         let look = self.look();
+        let network_count = look.number("SELECT count(*) FROM networks");
         learner.wait_until("a checkpoint", || {
             (look.number("SELECT coalesce(max(training_step), 0) FROM checkpoints") >= steps).then_some(())
         });
         learner.kill_hard();
-        assert_eq!(look.number("SELECT count(*) FROM networks"), 1, "killed in the middle of training");
+        assert_eq!(look.number("SELECT count(*) FROM networks"), network_count, "killed in the middle of training");
     }
 
     /// Opens the store to look into it while the learner runs.
