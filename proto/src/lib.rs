@@ -9,4 +9,4 @@ include!(concat!(env!("OUT_DIR"), "/alveare.v1.rs"));
 pub const FILE_DESCRIPTOR_SET: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/descriptors.bin"));
 
 /// Version of the protocol; peers that differ are refused.
-pub const PROTOCOL_VERSION: u32 = 5;
+pub const PROTOCOL_VERSION: u32 = 6;

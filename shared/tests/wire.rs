@@ -8,7 +8,7 @@ use shared::game::dama::DamaRules;
 use shared::game::hive::HiveRules;
 use shared::ids::{GameId, Generation, NetworkId, NetworkRef};
 use shared::record::{PlyRecord, PolicyTarget};
-use shared::search::{RootSelection, SearchSettings};
+use shared::search::{FirstPlayUrgency, RootSelection, SearchSettings};
 use shared::wire::{
     EvaluationHeader, LeafBatchBuilder, ReportedPly, WireError, game_spec_from_proto, game_spec_to_proto,
     network_ref_from_wire, network_ref_to_wire, ply_from_proto, ply_to_proto, read_evaluations, read_leaf_batch,
@@ -195,6 +195,7 @@ fn search_settings_survive_the_wire_and_are_checked() {
     let settings = SearchSettings {
         simulation_count: 400,
         temperature_after: 0.25,
+        first_play_urgency: FirstPlayUrgency::Zero,
         root: RootSelection::Gumbel,
         considered_move_count: 8,
         gumbel_visit_scale: 25.0,
@@ -210,6 +211,9 @@ fn search_settings_survive_the_wire_and_are_checked() {
     assert!(error.to_string().starts_with("search.exploration: NaN"), "{error}");
     let error = search_settings_from_proto(&proto::SearchSettings { root: 0, ..message }).expect_err("no root");
     assert_eq!(error.to_string(), "search.root: 0 is no way to search a root");
+    let urgency = proto::SearchSettings { first_play_urgency: 7, ..message };
+    let error = search_settings_from_proto(&urgency).expect_err("no urgency");
+    assert_eq!(error.to_string(), "search.first_play_urgency: 7 is no value of an unvisited move");
 }
 
 fn reported_ply() -> impl Strategy<Value = ReportedPly> {

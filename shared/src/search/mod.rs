@@ -44,7 +44,7 @@ pub use preset::{SearchPreset, SearchPresetError};
 pub use proof::Proof;
 pub use report::MoveReport;
 pub use run::run_search;
-pub use search_settings::{RootSelection, SIMULATION_COUNT_MAX, SearchEffort, SearchSettings};
+pub use search_settings::{FirstPlayUrgency, RootSelection, SIMULATION_COUNT_MAX, SearchEffort, SearchSettings};
 pub use tree::{NODE_BYTES, edge_bytes};
 
 /// The search of one game: the tree below its current position.

@@ -26,6 +26,17 @@ pub enum RootSelection {
     Gumbel,
 }
 
+/// What PUCT takes for the value of a move that has no visit yet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum FirstPlayUrgency {
+    /// The value of its parent, less `first_play_urgency_reduction` times the root of the prior visited (KataGo).
+    #[default]
+    Reduced,
+    /// That of a draw, 0, whatever its parent is worth (AlphaGo Zero).
+    Zero,
+}
+
 /// How thoroughly a position is searched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum SearchEffort {
@@ -44,7 +55,9 @@ pub struct SearchSettings {
     pub simulation_count: u32,
     /// Weight of prior and visits against value (c_puct), 0..=1000; AlphaZero about 1.25 and rising, KataGo 1.1.
     pub exploration: f32,
-    /// How far below its parent an unvisited move is valued, times the root of the prior visited, 0..=2; KataGo 0.2.
+    /// What an unvisited move is worth.
+    pub first_play_urgency: FirstPlayUrgency,
+    /// With `reduced`: how far below its parent an unvisited move is valued, times the root of the prior visited, 0..=2; KataGo 0.2.
     /// Counts as 0 at a root with noise, as in KataGo's self-play.
     pub first_play_urgency_reduction: f32,
     /// The priors of every node are taken to the power of 1 / this, 0.1..=10: above 1 the search looks further beyond the
@@ -87,6 +100,7 @@ impl Default for SearchSettings {
         Self {
             simulation_count: 800,
             exploration: 2.5,
+            first_play_urgency: FirstPlayUrgency::Reduced,
             first_play_urgency_reduction: 0.2,
             policy_temperature: 1.0,
             virtual_loss: 1,
@@ -242,6 +256,7 @@ mod tests {
         let read = serde_json::from_str::<SearchSettings>(earlier).expect("settings of version 0.1.0");
         assert_eq!(read, SearchSettings { simulation_count: 200, ..SearchSettings::default() });
         assert_eq!((read.root, read.full_search_share, read.policy_temperature), (RootSelection::Puct, 1.0, 1.0));
+        assert_eq!(read.first_play_urgency, FirstPlayUrgency::Reduced);
     }
 
     #[test]

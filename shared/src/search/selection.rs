@@ -2,7 +2,7 @@
 //! Szepesvári 2006), both with virtual loss. Knows no tree: whoever keeps one hands over what it holds.
 
 use super::proof::Proof;
-use super::search_settings::SearchSettings;
+use super::search_settings::{FirstPlayUrgency, SearchSettings};
 use super::view::{EdgeIndex, NodeView};
 use crate::game::Value;
 
@@ -47,7 +47,12 @@ pub(super) fn select_by_puct(
         }
     }
     if let Some((edge, prior)) = unvisited {
-        let value = first_play_urgency(node.mean_value(), visited_prior, reduction(is_noisy, settings));
+        let value = match settings.first_play_urgency {
+            FirstPlayUrgency::Reduced => {
+                reduced_urgency(node.mean_value(), visited_prior, reduction(is_noisy, settings))
+            }
+            FirstPlayUrgency::Zero => Value::DRAW,
+        };
         if puct_score(value, exploration, prior, 0) > best_score {
             best = Some(edge);
         }
@@ -93,7 +98,7 @@ fn puct_score(value: Value, exploration: f32, prior: f32, visits: u32) -> f32 {
 }
 
 /// The value given to a move without a visit: below that of its parent, the more so the more prior has been looked at.
-fn first_play_urgency(parent: Value, visited_prior: f32, reduction: f32) -> Value {
+fn reduced_urgency(parent: Value, visited_prior: f32, reduction: f32) -> Value {
     Value::new(parent.get() - reduction * visited_prior.sqrt())
 }
 

@@ -1,7 +1,7 @@
 //! How a worker is to search, as each lease tells it.
 
 use super::WireError;
-use crate::search::{RootSelection, SearchSettings};
+use crate::search::{FirstPlayUrgency, RootSelection, SearchSettings};
 
 /// Returns the message for search settings.
 #[must_use]
@@ -24,13 +24,15 @@ pub fn search_settings_to_proto(settings: &SearchSettings) -> proto::SearchSetti
         full_search_share: settings.full_search_share,
         fast_simulation_count: settings.fast_simulation_count,
         policy_temperature: settings.policy_temperature,
+        first_play_urgency: urgency_to_proto(settings.first_play_urgency).into(),
     }
 }
 
 /// Reads search settings and checks them.
 ///
 /// # Errors
-/// [`WireError::Setting`] with the first key that is out of range, [`WireError::Invalid`] for an unknown root selection.
+/// [`WireError::Setting`] with the first key that is out of range, [`WireError::Invalid`] for an unknown root selection or
+/// first-play urgency.
 pub fn search_settings_from_proto(message: &proto::SearchSettings) -> Result<SearchSettings, WireError> {
     let settings = SearchSettings {
         simulation_count: message.simulation_count,
@@ -50,6 +52,7 @@ pub fn search_settings_from_proto(message: &proto::SearchSettings) -> Result<Sea
         full_search_share: message.full_search_share,
         fast_simulation_count: message.fast_simulation_count,
         policy_temperature: message.policy_temperature,
+        first_play_urgency: urgency_from_proto(message.first_play_urgency)?,
     };
     settings.check().map_err(|error| error.under("search"))?;
     Ok(settings)
@@ -59,6 +62,23 @@ const fn root_to_proto(root: RootSelection) -> proto::RootSelection {
     match root {
         RootSelection::Puct => proto::RootSelection::Puct,
         RootSelection::Gumbel => proto::RootSelection::Gumbel,
+    }
+}
+
+const fn urgency_to_proto(urgency: FirstPlayUrgency) -> proto::FirstPlayUrgency {
+    match urgency {
+        FirstPlayUrgency::Reduced => proto::FirstPlayUrgency::Reduced,
+        FirstPlayUrgency::Zero => proto::FirstPlayUrgency::Zero,
+    }
+}
+
+fn urgency_from_proto(urgency: i32) -> Result<FirstPlayUrgency, WireError> {
+    match proto::FirstPlayUrgency::try_from(urgency) {
+        Ok(proto::FirstPlayUrgency::Reduced) => Ok(FirstPlayUrgency::Reduced),
+        Ok(proto::FirstPlayUrgency::Zero) => Ok(FirstPlayUrgency::Zero),
+        _ => {
+            Err(WireError::invalid("search.first_play_urgency", format!("{urgency} is no value of an unvisited move")))
+        }
     }
 }
 
