@@ -74,7 +74,7 @@ pub struct SearchSettings {
     /// Temperature of the first `temperature_plies` plies, 0..=100; 0 = always the most visited move. With
     /// [`RootSelection::Gumbel`] what the Gumbel numbers are multiplied by: 1 is the paper's.
     pub temperature: f32,
-    /// Plies played at `temperature`, at least 0: fifteen moves of each side.
+    /// Plies played at `temperature`, at least 0; those of both sides count.
     pub temperature_plies: u32,
     /// Temperature of all later plies, 0..=100.
     pub temperature_after: f32,
