@@ -7,12 +7,13 @@ use std::process::ExitCode;
 use anyhow::Context;
 use backup::BackupError;
 use clap::{Parser, Subcommand};
-use learner::config::{LearnerSettings, ServerConfig};
+use learner::config::{LearnerConfig, LearnerSettings, ServerConfig};
+use learner::run::CosineSource;
 use learner::{presets, run};
 use net::DeviceChoice;
 use runtime::auth::Token;
 use runtime::exit::UsageError;
-use runtime::layers::{ConfigArgs, SettingsPreset, Sources, to_toml};
+use runtime::layers::{ConfigArgs, ConfigError, Loaded, SettingsPreset, Sources, to_toml};
 use runtime::tls::TlsError;
 use runtime::tls::server::ServerTls;
 use runtime::{exit, logging, shutdown};
@@ -69,7 +70,8 @@ struct Cli {
     /// Listen beyond this machine without a token, or with tokens in the clear (server.insecure).
     #[arg(long)]
     insecure: bool,
-    /// Stop after so many iterations, counted from this start (run.iterations).
+    /// Stop after so many iterations, counted from this start (run.iterations). In a new run the learning rate falls over as
+    /// many (training.iterations); a run that goes on keeps its own.
     #[arg(long, value_name = "N")]
     iterations: Option<u32>,
     /// Network that a new run starts from, as generation 0: ready (the one that this program carries), a file, a run
@@ -163,7 +165,8 @@ fn start(cli: &Cli) -> anyhow::Result<()> {
     let sources = Sources { preset: cli.preset, ..Sources::new("learner", &args) };
     let (settings, loaded) = LearnerSettings::load(&sources)?;
     if args.print_config {
-        let text = format!("{}{}", run::learning_rate_note(&settings), to_toml(&loaded.raw));
+        let (settings, _) = settle(settings, &loaded, cli)?;
+        let text = format!("{}{}", run::learning_rate_note(&settings), to_toml(&*settings));
         return exit::print(&text).context("write to stdout");
     }
     // Before threads, files and the first torch call: on a machine with a GPU the program starts anew.
@@ -185,6 +188,9 @@ fn start(cli: &Cli) -> anyhow::Result<()> {
         Err(BackupError::Stopped) => return Ok(()),
         restored => restored.map_err(run::RunError::Restore)?,
     }
+    // Only now is it known whether there is a run.
+    let (settings, source) = settle(settings, &loaded, cli)?;
+    info!(iterations = settings.training.iterations, from = source.words(), "length of the learning rate's fall");
     let address = settings.server.listen;
     let listener = tokio.block_on(tokio::net::TcpListener::bind(address));
     let listener = listener.with_context(|| format!("server.listen: open {address} (--listen chooses another)"))?;
@@ -193,6 +199,17 @@ fn start(cli: &Cli) -> anyhow::Result<()> {
     // Threads that wait for a peer must not keep the process.
     tokio.shutdown_background();
     Ok(result?)
+}
+
+/// Settles over how many iterations the learning rate falls.
+fn settle(
+    settings: LearnerSettings,
+    loaded: &Loaded<LearnerConfig>,
+    cli: &Cli,
+) -> Result<(LearnerSettings, CosineSource), ConfigError> {
+    let key = "training.iterations";
+    let settled = run::settle_cosine_length(settings, cli.iterations, loaded.is_changed(key));
+    settled.map_err(|error| loaded.error(&error.key, error.problem))
 }
 
 /// The flags as keys of the configuration.

@@ -23,7 +23,7 @@ pub use backup::BackupConfig;
 pub use learning::{AfterRejection, CutOffTargetKind, LearningRates, ReplayConfig, TrainingConfig, ValueTargetKind};
 pub use page::PageConfig;
 pub use parts::{JoinTerms, PipelineSettings, TrainerSettings};
-pub use play::{AlarmConfig, GateConfig, SelfPlayConfig, YardstickConfig};
+pub use play::{AlarmConfig, GateConfig, SelfPlayConfig, SimulationGrowth, YardstickConfig};
 pub use serving::{InferenceConfig, MetricsConfig, PipelineMode, RunConfig, ServerConfig};
 pub use supervised_settings::{LearningRateSchedule, SupervisedSettings};
 
@@ -138,6 +138,18 @@ impl LearnerSettings {
         let loaded = layers::load::<LearnerConfig>(sources)?;
         let checked = Self::try_from(loaded.raw.clone());
         Ok((checked.map_err(|error| loaded.error(&error.key, error.problem))?, loaded))
+    }
+}
+
+impl LearnerSettings {
+    /// Returns the settings with another length of the learning rate's fall, in iterations.
+    ///
+    /// # Errors
+    /// [`SettingError`] if it is out of range.
+    pub fn with_training_iterations(self, iterations: u32) -> Result<Self, SettingError> {
+        let Self(mut written) = self;
+        written.training.iterations = iterations;
+        Self::try_from(written)
     }
 }
 

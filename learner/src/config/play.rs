@@ -18,9 +18,11 @@ use shared::setting::{SettingError, check_range, check_that};
 pub struct SelfPlayConfig {
     /// Finished games that make an iteration, 1..=10,000,000.
     pub games_per_iteration: u32,
-    /// Simulations a move at generation 0, 2..=100,000,000; grows to `search.simulation_count`.
+    /// Simulations a move at the start of the run, 2..=100,000,000; grows to `search.simulation_count`.
     pub simulation_count_first: u32,
-    /// Generations until `search.simulation_count` is reached; 0: at once.
+    /// What they grow with.
+    pub simulation_growth: SimulationGrowth,
+    /// Generations or iterations until `search.simulation_count` is reached; 0: at once.
     pub simulation_growth_generations: u32,
     /// Share of the games that begin from random endgames, 0..=1; above 0 only for games that have endgames: draughts.
     pub endgame_share: f64,
@@ -32,17 +34,32 @@ pub struct SelfPlayConfig {
     pub search: SearchSettings,
 }
 
+/// What the simulations of a move grow with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SimulationGrowth {
+    /// Promotions: how good the network is.
+    Generation,
+    /// Iterations, whatever the gates said.
+    Iteration,
+}
+
 impl SelfPlayConfig {
     /// Possible values of `games_per_iteration`.
     pub const GAMES_PER_ITERATION: RangeInclusive<u32> = 1..=10_000_000;
 
-    /// Returns the search settings at `generation`: the number of simulations grows in a straight line.
+    /// Returns the search settings at `generation` of the `iteration` with this number, from 1: the number of simulations
+    /// grows in a straight line.
     #[must_use]
-    pub fn search_at(&self, generation: u32) -> SearchSettings {
+    pub fn search_at(&self, generation: u32, iteration: u32) -> SearchSettings {
         let mut search = self.search.clone();
-        if generation < self.simulation_growth_generations {
+        let grown = match self.simulation_growth {
+            SimulationGrowth::Generation => generation,
+            SimulationGrowth::Iteration => iteration.saturating_sub(1),
+        };
+        if grown < self.simulation_growth_generations {
             let (first, full) = (f64::from(self.simulation_count_first), f64::from(search.simulation_count));
-            let share = f64::from(generation) / f64::from(self.simulation_growth_generations);
+            let share = f64::from(grown) / f64::from(self.simulation_growth_generations);
             search.simulation_count = (first + (full - first) * share).round() as u32;
         }
         search
@@ -197,5 +214,26 @@ impl AlarmConfig {
             check_that(key, time <= ALARM_TIME_MAX, || "is above 30days")?;
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::LearnerConfig;
+
+    #[test]
+    fn simulations_grow_with_generations_or_with_iterations() {
+        let mut self_play = LearnerConfig::default().self_play;
+        (self_play.simulation_count_first, self_play.search.simulation_count) = (200, 800);
+        let counts = |self_play: &SelfPlayConfig| {
+            [(0, 1), (3, 9), (10, 10), (40, 50)]
+                .map(|(generation, iteration)| self_play.search_at(generation, iteration).simulation_count)
+        };
+        assert_eq!(counts(&self_play), [800; 4], "from the start");
+        self_play.simulation_growth_generations = 10;
+        assert_eq!(counts(&self_play), [200, 380, 800, 800]);
+        self_play.simulation_growth = SimulationGrowth::Iteration;
+        assert_eq!(counts(&self_play), [200, 680, 740, 800]);
     }
 }

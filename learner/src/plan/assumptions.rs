@@ -72,10 +72,16 @@ impl Assumptions {
 }
 
 impl Workload {
-    /// Returns an iteration of these settings at `generation`. A network has `parameter_count` weights.
+    /// Returns the iteration with this number, from 1, of these settings at `generation`. A network has `parameter_count`
+    /// weights.
     #[must_use]
-    pub fn of(config: &LearnerConfig, assumptions: &Assumptions, generation: u32, parameter_count: usize) -> Self {
-        let search = config.self_play.search_at(generation);
+    pub fn of(
+        config: &LearnerConfig,
+        assumptions: &Assumptions,
+        (generation, iteration): (u32, u32),
+        parameter_count: usize,
+    ) -> Self {
+        let search = config.self_play.search_at(generation, iteration);
         let (self_play_games, plies) = (f64::from(config.self_play.games_per_iteration), assumptions.plies);
         let fully_searched = self_play_games * plies * f64::from(search.full_search_share);
         let steps = config.training.step_count(fully_searched as u64);

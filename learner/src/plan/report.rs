@@ -22,8 +22,9 @@ impl PlanReport {
     /// [`SettingError`] if there can be no such network.
     pub fn new(config: &LearnerConfig, hardware: Hardware, assumptions: Assumptions) -> Result<Self, SettingError> {
         let parameter_count = NetworkSpec::new(&config.game, config.network)?.shape.parameter_count();
-        let workload_at = |generation| Workload::of(config, &assumptions, generation, parameter_count);
-        let workload = workload_at(u32::MAX);
+        let workload_at =
+            |generation, iteration| Workload::of(config, &assumptions, (generation, iteration), parameter_count);
+        let workload = workload_at(u32::MAX, u32::MAX);
         let plan = plan(&hardware, &workload, &assumptions);
         let start = run_start(START_ITERATIONS, &hardware, &assumptions, workload_at);
         Ok(Self { hardware, assumptions, workload, plan, start, notes: notes(&hardware, &workload, &plan) })

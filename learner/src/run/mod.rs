@@ -1,6 +1,7 @@
 //! One run from start to stop: what is on disk is taken up, the threads are started, and stopped again.
 
 mod backing_up;
+mod cosine_length;
 mod edge;
 mod error;
 mod learning_rates;
@@ -39,6 +40,7 @@ use crate::tensorboard::TensorBoardLog;
 use crate::trainer::{TrainerHandle, TrainerParts};
 
 use backing_up::{note_stop, start_backup};
+pub use cosine_length::{CosineSource, settle_cosine_length};
 use edge::{connection_limits, read_tls};
 pub use error::RunError;
 pub use learning_rates::learning_rate_note;

@@ -136,6 +136,12 @@ impl<Raw> Loaded<Raw> {
         &self.base
     }
 
+    /// Returns whether the value of a key differs from the base.
+    #[must_use]
+    pub fn is_changed(&self, key: &str) -> bool {
+        self.changes.contains_key(key)
+    }
+
     /// Returns the keys whose values differ from the base, `key=value`, in one line; `none` if there are none.
     #[must_use]
     pub fn changes(&self) -> String {
