@@ -41,6 +41,10 @@ pub struct TrainingConfig {
     pub learning_rate_max_from_network: f64,
     /// Learning rate at the last step of the run, above 0 and at most `learning_rate_max`.
     pub learning_rate_min: f64,
+    /// Factor on the learning rate of the policy head, 0..=1,000,000.
+    pub policy_rate_scale: f64,
+    /// Factor on the learning rate of the value head, 0..=1,000,000.
+    pub value_rate_scale: f64,
     /// Iterations over which the learning rate falls along a cosine, 1..=10,000,000.
     pub iterations: u32,
     /// Momentum of SGD, at least 0 and below 1.
@@ -147,7 +151,8 @@ impl TrainingConfig {
             weight_average_decay: (self.weight_average_decay != 0.0).then_some(self.weight_average_decay),
             value_loss_weight: self.value_loss_weight,
             precision: self.precision.on(device),
-            ..TrainingSettings::default()
+            policy_rate_scale: self.policy_rate_scale,
+            value_rate_scale: self.value_rate_scale,
         }
     }
 

@@ -205,6 +205,8 @@ mod tests {
             ("alarms.value_error_rise_max", |config| config.alarms.value_error_rise_max = -0.1),
             ("training.momentum", |config| config.training.momentum = 1.0),
             ("training.gradient_clip_norm", |config| config.training.gradient_clip_norm = -1.0),
+            ("training.policy_rate_scale", |config| config.training.policy_rate_scale = -1.0),
+            ("training.value_rate_scale", |config| config.training.value_rate_scale = f64::INFINITY),
             ("training.weight_decay", |config| config.training.weight_decay = 1.0),
             ("pretrain.momentum", |config| config.pretrain.momentum = 1.0),
             ("pretrain.gradient_clip_norm", |config| config.pretrain.gradient_clip_norm = f64::NAN),
@@ -330,6 +332,14 @@ mod tests {
         assert_eq!(training.step_count(1_000_000), 200, "never more than steps_per_iteration");
         training.uses_per_position = 0.5;
         assert_eq!(training.step_count(5000), 20);
+    }
+
+    #[test]
+    fn each_head_learns_at_its_own_rate_in_self_play_too() {
+        let mut training = LearnerConfig::default().training;
+        (training.policy_rate_scale, training.value_rate_scale) = (0.5, 10.0);
+        let optimizer = training.optimizer(net::Device::CPU);
+        assert_eq!((optimizer.policy_rate_scale, optimizer.value_rate_scale), (0.5, 10.0));
     }
 
     #[test]
