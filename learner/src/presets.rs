@@ -7,11 +7,13 @@ use runtime::layers::{SettingsPreset, Sources};
 use crate::config::{DEFAULT_PRESET, LearnerConfig};
 
 /// The presets that the program carries with it.
-const PRESETS: [SettingsPreset; 5] = [
+const PRESETS: [SettingsPreset; 7] = [
     SettingsPreset { name: "hive-cpu", text: include_str!("../../config/hive-cpu.toml") },
     SettingsPreset { name: "hive-4090", text: include_str!("../../config/hive-4090.toml") },
     SettingsPreset { name: "hive-original", text: DEFAULT_PRESET },
     SettingsPreset { name: "dama-cpu", text: include_str!("../../config/dama-cpu.toml") },
+    SettingsPreset { name: "dama-4090", text: include_str!("../../config/dama-4090.toml") },
+    SettingsPreset { name: "dama-original", text: include_str!("../../config/dama-original.toml") },
     SettingsPreset { name: "tictactoe", text: include_str!("../../config/tictactoe.toml") },
 ];
 

@@ -167,7 +167,12 @@ fn wrong_usage_is_explained_in_a_line() {
         let output = Command::new(env!("CARGO_BIN_EXE_learner")).args(&command).output().expect("run the learner");
         let log = log_of(&output);
         assert_eq!(output.status.code(), Some(64), "{command:?}: {log}");
-        assert!(log.contains("[possible values: hive-cpu, hive-4090, hive-original, dama-cpu, tictactoe]"), "{log}");
+        assert!(
+            log.contains(
+                "[possible values: hive-cpu, hive-4090, hive-original, dama-cpu, dama-4090, dama-original, tictactoe]"
+            ),
+            "{log}"
+        );
     }
 }
 

@@ -22,7 +22,7 @@ use tokio::runtime::Runtime;
 use tokio_util::sync::CancellationToken;
 
 use super::*;
-use crate::config::{AfterRejection, LearnerConfig, LearnerSettings};
+use crate::config::{AfterRejection, LearnerConfig, LearnerSettings, PipelineMode};
 use crate::progress::RunStatus;
 use crate::tensorboard::TensorBoardLog;
 use crate::trainer::{Candidate, TrainingJob};
@@ -136,7 +136,7 @@ impl Running {
 /// One iteration of two games and a gate of two.
 fn settings() -> LearnerSettings {
     let mut config = LearnerConfig::default();
-    config.run.iterations = 1;
+    (config.run.pipeline, config.run.iterations) = (PipelineMode::Overlapped, 1);
     config.self_play.games_per_iteration = 2;
     config.gate.game_count = 2;
     config.gate.opening_plies = 1;
