@@ -13,6 +13,8 @@ mod perft;
 mod play;
 mod player;
 mod search_pool;
+#[cfg(feature = "network")]
+mod self_play;
 mod start;
 mod think;
 mod thinker;
@@ -42,6 +44,8 @@ Examples:
       Plays Italian draughts in any program that speaks the hub protocol, with a network of your own.
   alveare analyse --game dama --position 'W:W21,K7,30:BK3,12,14' --time 5
       Searches a position and shows what it thinks of the moves.
+  alveare selfplay --network run --games 1000 --simulations 400 --out games.samples
+      Plays games of a network against itself, for `learner train --data games.samples`.
   alveare match run/networks/FILE.safetensors mcts:400
       Plays a match: how much stronger is one player than the other?
   alveare ladder --run-dir run
@@ -66,6 +70,8 @@ enum Command {
     Match(Box<matches::MatchOptions>),
     Perft(perft::Options),
     Play(Box<play::Options>),
+    #[cfg(feature = "network")]
+    Selfplay(Box<self_play::SelfPlayOptions>),
     Uhp(uhp::Options),
     Verify(verify::Options),
 }
@@ -82,6 +88,8 @@ fn main() -> ExitCode {
             Command::Match(options) => matches::run(&options, &mut out),
             Command::Perft(options) => games::perft(&options, &mut out),
             Command::Play(options) => play::run(&options, play::is_watched(), &mut std::io::stdin().lock(), &mut out),
+            #[cfg(feature = "network")]
+            Command::Selfplay(options) => self_play::run(&options, &mut out),
             Command::Uhp(options) => uhp::run(&options, BufReader::new(std::io::stdin()), &mut out),
             Command::Verify(options) => games::verify(&options, &mut out),
         })

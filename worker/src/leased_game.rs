@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use shared::encoding::{Encoding, Mv, Pos};
+use shared::encoding::Encoding;
 use shared::game::{Game, Value};
 use shared::ids::NetworkRef;
-use shared::record::{PlyRecord, PolicyTarget};
+use shared::record::{PlyRecord, searched_ply};
 use shared::search::{Added, EvaluationError, LeafId, LeafSource, Request, Search, SearchEffort};
 use shared::seed::mix_seed;
 use shared::wire::{ReportedPly, ply_to_proto};
@@ -220,11 +220,8 @@ impl<E: Encoding> LeasedGame<E> {
             game_id: self.lease.game_id,
             ply: self.ply_count,
             record: PlyRecord {
-                move_text: game.format_move(search.position(), mv),
-                policy_target: if makes_target { policy_target(&batcher.encoding, search) } else { None },
-                root_value: search.root_value().get(),
-                simulation_count: search.simulation_count(),
                 network_id: Some(batcher.resolve(self.networks[side.index()])),
+                ..searched_ply(&batcher.encoding, search, mv, makes_target)
             },
         };
         self.ply_count += 1;
@@ -238,20 +235,4 @@ impl<E: Encoding> LeasedGame<E> {
         count(&batcher.state.counters.ply_count, 1);
         Ok(is_over)
     }
-}
-
-/// Returns what the policy learns from the root; `None` if nothing was searched, as in a proven position.
-fn policy_target<E: Encoding>(encoding: &E, search: &Search<E::Game>) -> Option<PolicyTarget> {
-    let position: &Pos<E> = search.position();
-    let indices_of = |moves: &[Mv<E>]| {
-        let mut policy_indices = Vec::with_capacity(moves.len());
-        encoding.policy_indices(position, moves, &mut policy_indices);
-        policy_indices
-    };
-    if let Some(policy) = search.improved_policy() {
-        let (moves, shares): (Vec<Mv<E>>, Vec<f32>) = policy.into_iter().unzip();
-        return PolicyTarget::from_shares(indices_of(&moves).into_iter().zip(shares)).ok();
-    }
-    let (moves, visit_counts): (Vec<Mv<E>>, Vec<u32>) = search.visit_counts().into_iter().unzip();
-    PolicyTarget::from_visits(indices_of(&moves).into_iter().zip(visit_counts)).ok()
 }

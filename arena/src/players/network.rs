@@ -109,6 +109,11 @@ impl<G: NetworkGame> SharedNetwork<G> {
         Ok(network)
     }
 
+    /// Returns how the network sees the game.
+    pub fn encoding(&self) -> G::Encoding {
+        self.game.encoding(self.view)
+    }
+
     /// Returns what one thread asks the network with.
     pub fn client(&self) -> NetworkClient<G> {
         NetworkClient {

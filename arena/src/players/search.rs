@@ -56,7 +56,7 @@ impl<G: Game, E: Evaluator<G> + Send> MatchPlayer<G> for SearchPlayer<G, E> {
 }
 
 /// Descends until so many leaves are awaited, or no more can be handed out.
-fn select_leaves<G: Game>(search: &mut Search<G>, count: u32, leaves: &mut Vec<LeafId>) {
+pub(crate) fn select_leaves<G: Game>(search: &mut Search<G>, count: u32, leaves: &mut Vec<LeafId>) {
     leaves.clear();
     while leaves.len() < count as usize {
         match search.select_leaf() {

@@ -7,6 +7,7 @@ pub mod batch;
 mod cut_off_target;
 mod policy_target;
 mod replay;
+mod searched;
 mod value_target;
 
 use crate::ids::NetworkId;
@@ -14,6 +15,7 @@ use crate::ids::NetworkId;
 pub use cut_off_target::CutOffTarget;
 pub use policy_target::{PolicyTarget, PolicyTargetError};
 pub use replay::{ReplayError, ReplayState, ReplayedGame, Sample, replay};
+pub use searched::searched_ply;
 pub use value_target::{ValueTarget, ValueTargetRule};
 
 /// One ply as played: the move, and what the search found if there was one.

@@ -102,15 +102,19 @@ impl<E: Encoding> ReplayState<E> {
     /// [`StartError`] if no game may begin from `start`.
     pub fn new(encoding: E, start: Option<&str>, opening_ply_count: u32) -> Result<Self, StartError> {
         let position = encoding.game().start_position(start)?;
-        Ok(Self {
-            encoding,
-            position,
-            opening_ply_count,
-            ply_count: 0,
-            pending: Vec::new(),
-            moves: Vec::new(),
-            policy_indices: Vec::new(),
-        })
+        Ok(Self::at(encoding, position, opening_ply_count))
+    }
+
+    /// Starts at the initial position, without an opening.
+    #[must_use]
+    pub fn of_whole_game(encoding: E) -> Self {
+        let position = encoding.game().initial_position();
+        Self::at(encoding, position, 0)
+    }
+
+    fn at(encoding: E, position: Pos<E>, opening_ply_count: u32) -> Self {
+        let (pending, moves, policy_indices) = (Vec::new(), Vec::new(), Vec::new());
+        Self { encoding, position, opening_ply_count, ply_count: 0, pending, moves, policy_indices }
     }
 
     /// Plays one ply.

@@ -1,0 +1,68 @@
+//! `alveare selfplay`: what it writes can be learned from, is the same again, and is never half a file.
+#![cfg(feature = "network")]
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+use net::{Architecture, Device, Network, NetworkSettings, NetworkSpec, PolicyHead, Trunk};
+use samples::dataset::DataSet;
+use shared::catalog::GameSpec;
+use shared::encoding::dama::PolicyCoding;
+use shared::game::dama::DamaRules;
+
+/// Writes a small network for short games of draughts.
+fn network(path: &Path) {
+    let game = GameSpec::Dama { rules: DamaRules { ply_limit: 12 }, policy: PolicyCoding::From4 };
+    let settings = NetworkSettings {
+        architecture: Architecture::DamaCnn,
+        blocks: 1,
+        filters: 4,
+        trunk: Trunk::Frame,
+        policy_head: PolicyHead::Full,
+        value_hidden: 4,
+    };
+    let spec = NetworkSpec::new(&game, settings).expect("such a network can be");
+    Network::random(&spec, Device::CPU, 1).expect("a network").save(path).expect("the file is written");
+}
+
+fn self_play(network: &Path, out: &Path, more: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_alveare"));
+    command.arg("selfplay").arg("--network").arg(network).arg("--out").arg(out);
+    command.args(["--games", "5", "--simulations", "8", "--device", "cpu"]).args(more);
+    command.output().expect("run alveare")
+}
+
+#[test]
+fn games_of_a_network_become_a_data_set_and_the_same_one_again() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = |name: &str| folder.path().join(name);
+    network(&file("network.safetensors"));
+    let write = |name: &str, more: &[&str]| {
+        let output = self_play(&file("network.safetensors"), &file(name), more);
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        assert!(String::from_utf8_lossy(&output.stdout).contains("5 games, "));
+        std::fs::read(file(name)).expect("a data set")
+    };
+    let alone = ["--games-at-once", "1"];
+    let first = write("first.samples", &alone);
+    assert!(first == write("second.samples", &alone), "the same seed");
+    assert!(first != write("third.samples", &["--seed", "2"]), "other games");
+    let mut data = DataSet::open(&file("first.samples")).expect("a data set");
+    assert!(matches!(data.spec(), GameSpec::Dama { policy: PolicyCoding::From4, .. }), "{:?}", data.spec());
+    let games = data.next_games().expect("readable").expect("games");
+    assert_eq!(games.len(), 5);
+    assert!(games.iter().all(|game| game.ply_count <= 12 && !game.samples.is_empty()), "{games:?}");
+    assert!(games.iter().flat_map(|game| &game.samples).all(|sample| sample.search_value.is_some()));
+}
+
+#[test]
+fn what_cannot_be_played_leaves_no_file() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let out = folder.path().join("games.samples");
+    let output = self_play(&folder.path().join("none.safetensors"), &out, &[]);
+    assert_eq!(output.status.code(), Some(1), "{}", String::from_utf8_lossy(&output.stderr));
+    network(&folder.path().join("network.safetensors"));
+    let output = self_play(&folder.path().join("network.safetensors"), &out, &["--temperature-after", "-1"]);
+    assert_eq!(output.status.code(), Some(64), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(!out.exists());
+}
