@@ -5,6 +5,7 @@ use rand_distr::{Distribution, Gamma};
 
 /// Copies `given` into `priors`, to the power of 1 / `temperature` and scaled to the sum 1. Returns false if `given` is no
 /// distribution (another length, a number that is not finite or below 0, a sum below 1e-6): then `priors` become uniform.
+#[inline]
 pub(super) fn take_priors(given: &[f32], temperature: f32, priors: &mut [f32]) -> bool {
     let sum: f32 = given.iter().sum();
     let is_usable =
@@ -23,6 +24,8 @@ pub(super) fn take_priors(given: &[f32], temperature: f32, priors: &mut [f32]) -
 
 /// Takes `priors`, which sum to 1, to the power of 1 / `temperature`. The highest becomes 1 before they are scaled again,
 /// so that no temperature leaves nothing.
+// Out of the way of the usual temperature of 1.
+#[cold]
 fn soften(priors: &mut [f32], temperature: f32) {
     let highest = priors.iter().copied().fold(0.0, f32::max);
     let power = 1.0 / temperature;
