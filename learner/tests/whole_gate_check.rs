@@ -4,7 +4,7 @@
 mod common;
 mod hostile;
 
-use common::system::{Process, System};
+use common::system::{Look, Process, System};
 use hostile::{Peer, empty_boards};
 use proto::ply_status::Code as PlyCode;
 use proto::status_client::StatusClient;
@@ -19,6 +19,18 @@ const GAMES: usize = 200;
 /// The first network, and the candidate.
 const NETWORKS: [u32; 2] = [1, 2];
 
+/// Starts learner and actor, and waits until the first gate has its games.
+fn start_gate(system: &mut System, game_count: usize) -> (Process, Process, Look) {
+    let mut learner = system.start_learner(&[]);
+    let actor = system.start_worker("actor");
+    learner.wait_for("candidate ready");
+    let look = system.look();
+    learner.wait_until("the games of the gate", || {
+        (look.number("SELECT count(*) FROM games WHERE kind = 'gate'") == game_count as i64).then_some(())
+    });
+    (learner, actor, look)
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn forged_gate_games_make_no_promotion_and_honest_ones_do_what_they_say() {
     let mut system = System::new(&[
@@ -27,13 +39,7 @@ async fn forged_gate_games_make_no_promotion_and_honest_ones_do_what_they_say() 
         "training.steps_per_iteration=20",
         &format!("gate.game_count={GAMES}"),
     ]);
-    let mut learner = system.start_learner(&[]);
-    let mut actor = system.start_worker("actor");
-    learner.wait_for("candidate ready");
-    let look = system.look();
-    learner.wait_until("the games of the gate", || {
-        (look.number("SELECT count(*) FROM games WHERE kind = 'gate'") == GAMES as i64).then_some(())
-    });
+    let (mut learner, mut actor, look) = start_gate(&mut system, GAMES);
     let forger = peer(&system, "forger").await;
     forger.join_as(proto::WorkerKind::Evaluator).await;
     let leases = forger.lease(1).await.leases;
@@ -87,13 +93,7 @@ async fn forged_gate_games_under_a_name_each_do_not_count_either() {
         "training.steps_per_iteration=20",
         &format!("gate.game_count={GAMES}"),
     ]);
-    let mut learner = system.start_learner(&[]);
-    let mut actor = system.start_worker("actor");
-    learner.wait_for("candidate ready");
-    let look = system.look();
-    learner.wait_until("the games of the gate", || {
-        (look.number("SELECT count(*) FROM games WHERE kind = 'gate'") == GAMES as i64).then_some(())
-    });
+    let (mut learner, mut actor, look) = start_gate(&mut system, GAMES);
     let mut name_count = 0;
     loop {
         let forger = peer(&system, &format!("forger-{name_count}")).await;

@@ -189,8 +189,8 @@ impl LeafQueue {
         Ok(())
     }
 
-    /// Takes jobs that nobody has read, for one network, at most `leaf_limit` leaves together. Waits for the first as long as it takes, and not
-    /// at all for more: while they are evaluated, the next ones gather. `None` once the queue is closed.
+    /// Takes jobs that nobody has read, for one network, at most `leaf_limit` leaves together. Waits for the first as long
+    /// as it takes, and not at all for more: while they are evaluated, the next ones gather. `None` once the queue is closed.
     pub(super) fn take(&self, best: &BestNetwork, leaf_limit: usize, jobs: &mut Vec<QueuedJob>) -> Option<TakenFor> {
         let is_idle = |state: &mut State| state.waiting.is_empty() && !state.is_closed;
         let mut state = self.arrived.wait_while(self.lock(), is_idle).unwrap_or_else(PoisonError::into_inner);
