@@ -33,10 +33,11 @@ rm -rf "$tree"
 mkdir -p "$tree"
 git ls-files -z --cached --others --exclude-standard deploy/kubernetes | tar --create --null --files-from - |
     tar --extract --directory "$tree" --strip-components=2
-mkdir -p "$tree/base/secrets"
+mkdir -p "$tree/base/secrets" "$tree/inference/secrets"
 for role in actor evaluator reader; do
     echo placeholder >"$tree/base/secrets/$role-token"
 done
+echo placeholder >"$tree/inference/secrets/inference-token"
 
 # Succeeds if the objects in a file are as the schemas want them; otherwise prints what is wrong.
 validate() {

@@ -21,6 +21,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     }
     code.bytes(".alveare.v1.LeafBatch")
         .bytes(".alveare.v1.EvaluationBatch")
+        .bytes(".alveare.v1.NetworkPiece")
         .client_mod_attribute(".", "#[cfg(feature = \"services\")]")
         .server_mod_attribute(".", "#[cfg(feature = \"services\")]")
         .compile_fds(descriptors)?;

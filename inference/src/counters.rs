@@ -30,6 +30,12 @@ pub struct InferenceCounters {
     pub self_play_wait_us: AtomicU64,
     /// Leaves of the next batch at most.
     pub batch_leaf_limit: AtomicU64,
+    /// Leaves answered by inference servers elsewhere, of all that were.
+    pub remote_evaluation_count: AtomicU64,
+    /// Leaves that inference servers take at once, all together.
+    pub remote_leaf_count_max: AtomicU64,
+    /// Inference servers that are connected.
+    pub remote_server_count: AtomicU64,
     /// How long evaluations of batches took on the device.
     pub batch_times: BatchTimes,
     /// Leaves computed: those answered, and what batches were padded with.
@@ -59,6 +65,12 @@ pub struct InferenceCounts {
     pub self_play_wait_us: u64,
     /// Leaves of the next batch at most; 0 before the first.
     pub batch_leaf_limit: u64,
+    /// Leaves answered by inference servers elsewhere, of all that were.
+    pub remote_evaluation_count: u64,
+    /// Leaves that inference servers take at once, all together.
+    pub remote_leaf_count_max: u64,
+    /// Inference servers that are connected.
+    pub remote_server_count: u64,
     /// Leaves computed, padding included.
     pub computed_leaf_count: u64,
     /// Time in microseconds in which the device computed at least one batch.
@@ -79,6 +91,9 @@ impl InferenceCounters {
             refused_batch_count: read(&self.refused_batch_count),
             self_play_wait_us: read(&self.self_play_wait_us),
             batch_leaf_limit: read(&self.batch_leaf_limit),
+            remote_evaluation_count: read(&self.remote_evaluation_count),
+            remote_leaf_count_max: read(&self.remote_leaf_count_max),
+            remote_server_count: read(&self.remote_server_count),
             computed_leaf_count: read(&self.computed_leaf_count),
             device_busy_us: self.device_time.total(Instant::now()).as_micros() as u64,
         }

@@ -19,6 +19,7 @@ mod networks;
 mod pace;
 mod queue;
 mod reader;
+mod remote;
 #[cfg(test)]
 mod tests;
 mod waiting;
@@ -39,6 +40,7 @@ pub use local::{LocalAnswer, LocalBatch, LocalEvaluator};
 pub use net::NetworkOutput;
 pub use networks::NetworkBackend;
 pub use queue::{TooManyStreams, WaitingLeaves};
+pub use remote::{RemoteError, RemoteServer};
 
 use answers::answer_channel;
 use batcher::Batcher;
@@ -138,6 +140,12 @@ impl InferenceHandle {
     /// [`TooManyStreams`] if the worker has as many as it may.
     pub fn open_stream_of(&self, worker_id: &str) -> Result<LeafStream, TooManyStreams> {
         Ok(self.stream(self.queue.0.open_stream_of(worker_id)?))
+    }
+
+    /// Connects an inference server, which takes no leaves before it says so.
+    #[must_use]
+    pub fn open_remote(&self) -> RemoteServer {
+        RemoteServer::new(self.clone())
     }
 
     fn stream(&self, stream: QueueStream) -> LeafStream {

@@ -15,7 +15,7 @@ use tokio::sync::mpsc;
 use super::best::CurrentBest;
 use super::*;
 
-type Answers = mpsc::Receiver<proto::EvaluationBatch>;
+pub(super) type Answers = mpsc::Receiver<proto::EvaluationBatch>;
 
 /// Threads that read: none of their own, one, several.
 const ENCODE_THREAD_COUNTS: [usize; 3] = [0, 1, 3];
@@ -42,7 +42,7 @@ impl<F: FnMut()> InferenceBackend for Waits<F> {
     }
 }
 
-fn start<F: FnMut()>(
+pub(super) fn start<F: FnMut()>(
     (batch_count, encode_thread_count): (usize, usize),
     make_wait: impl Fn() -> F + Clone + Send + 'static,
 ) -> (InferenceHandle, Vec<JoinHandle<()>>) {
@@ -75,7 +75,7 @@ async fn ask_about(stream: &LeafStream, network_id: u32, position: &Position) ->
 }
 
 /// Makes a batch of a leaf for each of `first_indices`, with two moves.
-fn batch(first_indices: &[u8]) -> proto::LeafBatch {
+pub(super) fn batch(first_indices: &[u8]) -> proto::LeafBatch {
     let (encoding, mut packed) = (TicTacToeEncoding::new(TicTacToe), Vec::new());
     for _ in first_indices {
         encoding.pack(&encoding.game().initial_position(), &mut packed);
@@ -90,20 +90,20 @@ fn batch(first_indices: &[u8]) -> proto::LeafBatch {
     }
 }
 
-async fn hand_in(stream: &LeafStream, batch: proto::LeafBatch) -> Answers {
+pub(super) async fn hand_in(stream: &LeafStream, batch: proto::LeafBatch) -> Answers {
     let (answer, answers) = mpsc::channel(1);
     let answer = answer.try_reserve_owned().expect("the channel is empty");
     assert!(stream.sender().submit(Job { batch, answer }).await);
     answers
 }
 
-async fn answered(mut answers: Answers) -> proto::EvaluationBatch {
+pub(super) async fn answered(mut answers: Answers) -> proto::EvaluationBatch {
     let answer = answers.recv().await.expect("an answer");
     assert_eq!((answer.batch_id, answer.error.as_str()), (7, ""));
     answer
 }
 
-fn end(threads: Vec<JoinHandle<()>>) {
+pub(super) fn end(threads: Vec<JoinHandle<()>>) {
     threads.into_iter().for_each(|thread| thread.join().expect("it ends when nobody asks any more"));
 }
 

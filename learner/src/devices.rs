@@ -1,10 +1,26 @@
 //! The devices and threads of a run or a training: a warning where `auto` found no GPU, or where there are fewer cores
 //! than threads were asked for.
 
-use net::DeviceChoice;
+use inference::NetworkBackend;
+use net::{DeviceChoice, NetError, NetworkSpec};
+use store::files::RunFiles;
 use tracing::warn;
 
-use crate::config::LearnerConfig;
+use crate::config::{InferenceConfig, LearnerConfig};
+
+/// Makes what evaluates, on the thread that will own the tensors.
+///
+/// # Errors
+/// [`NetError::Device`] if the device is not there.
+pub(crate) fn network_backend(
+    config: &InferenceConfig,
+    files: RunFiles,
+    network: NetworkSpec,
+) -> Result<NetworkBackend, NetError> {
+    let device = net::open_device(config.device)?;
+    set_threads("inference.threads", config.threads);
+    Ok(NetworkBackend::new(files, network, device, config.batch_sizes.clone(), config.networks_max))
+}
 
 /// Warns in the log of each device of a run that is the processor because `auto` found no GPU. Returns their number, 0..=2.
 pub(crate) fn warn_of_processor(config: &LearnerConfig) -> usize {

@@ -15,6 +15,7 @@ mod devices;
 mod gate_check;
 pub mod http;
 mod human_share;
+pub mod infer;
 mod losses;
 pub mod numbers;
 pub mod page;

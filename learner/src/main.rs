@@ -20,8 +20,8 @@ use runtime::{exit, logging, shutdown};
 use tracing::info;
 
 use commands::{
-    BenchArgs, CertificateArgs, CheckArgs, DataInfoArgs, EvaluateArgs, ExportArgs, ExportNetworkArgs, InquireTarget,
-    PageArgs, PlanArgs, PretrainArgs, QuarantineArgs, RestoreArgs, StatusArgs, TrainArgs,
+    BenchArgs, CertificateArgs, CheckArgs, DataInfoArgs, EvaluateArgs, ExportArgs, ExportNetworkArgs, InferArgs,
+    InquireTarget, PageArgs, PlanArgs, PretrainArgs, QuarantineArgs, RestoreArgs, StatusArgs, TrainArgs,
 };
 
 /// Owns the GPU, the games and the networks of a training run.
@@ -34,6 +34,7 @@ use commands::{
         learner --preset hive-4090 --set run.seed=7                change single keys\n  \
         learner status                                             ask a learner how its run is doing\n  \
         learner status --watch                                     ... again and again\n  \
+        learner infer --preset hive-4090 --learner http://HOST:50051   answer leaves for it with this machine's device\n  \
         learner page run                                           look at a run in a browser\n  \
         learner pretrain --preset hive-cpu --games DIR             learn from human games first\n  \
         learner train --preset tictactoe --data FILE               learn from a data set\n  \
@@ -95,6 +96,8 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    /// Answers leaves for a learner on another machine, or on another device of this one, until it is stopped.
+    Infer(InferArgs),
     /// Asks a learner whether it serves; exit code 0 if it does.
     Health(InquireTarget),
     /// Asks a learner how its run is doing: how far it is, what it waits for, who holds games, which alarms are on.
@@ -139,6 +142,7 @@ const SERVE_IS_GONE: &str =
 fn main() -> ExitCode {
     let cli: Cli = exit::parse();
     exit::run("learner", || match &cli.command {
+        Some(Command::Infer(args)) => commands::infer(args),
         Some(Command::Health(target)) => commands::health(target),
         Some(Command::Status(args)) => commands::status(args),
         Some(Command::Page(args)) => commands::page(args),

@@ -124,6 +124,8 @@ pub enum Role {
     Actor,
     /// Play games of gates.
     Evaluator,
+    /// Answer leaves for the learner.
+    Inference,
     /// Ask how the run is.
     Reader,
 }

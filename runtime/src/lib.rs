@@ -4,6 +4,8 @@
 //! No game, no search and no network lives here. Only [`layers::Sources::new`] reads the environment.
 
 pub mod auth;
+pub mod backoff;
+pub mod call_guard;
 mod connection_limits;
 mod connection_places;
 pub mod connections;
@@ -20,5 +22,4 @@ pub mod server_auth;
 pub mod shutdown;
 pub mod summed_log;
 pub mod tls;
-pub mod token_guard;
 pub mod worker_key;

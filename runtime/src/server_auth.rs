@@ -1,5 +1,5 @@
 //! The tokens that a learner asks for, and what each of them allows. How calls are taken apart is in
-//! [`crate::token_guard`].
+//! [`crate::call_guard`].
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -42,7 +42,11 @@ impl ServerAuth {
     ///
     /// # Errors
     /// [`CallRefusal`]: no token, a wrong one, or too many calls of one connection that wait.
-    pub async fn check(&self, shown: Option<&[u8]>, connection: Option<&ConnectionInfo>) -> Result<Role, CallRefusal> {
+    pub async fn authorize(
+        &self,
+        shown: Option<&[u8]>,
+        connection: Option<&ConnectionInfo>,
+    ) -> Result<Role, CallRefusal> {
         let Some(expected) = &self.0 else {
             connection.inspect(|connection| connection.note_call());
             return Ok(Role::Any);
@@ -88,15 +92,15 @@ mod tests {
     #[tokio::test]
     async fn only_the_right_token_is_let_in() {
         let open = ServerAuth::new(None);
-        assert_eq!(open.check(None, None).await, Ok(Role::Any));
-        assert_eq!(open.check(Some(b"Bearer abc"), None).await, Ok(Role::Any));
+        assert_eq!(open.authorize(None, None).await, Ok(Role::Any));
+        assert_eq!(open.authorize(Some(b"Bearer abc"), None).await, Ok(Role::Any));
         assert_eq!(open.refused_count(), 0);
         let auth = ServerAuth::new(Some(&token("abc")));
         for wrong in ["Bearer abd", "Bearer ab", "Bearer abcd", "abc"] {
-            assert_eq!(auth.check(Some(wrong.as_bytes()), None).await, Err(CallRefusal::WrongToken));
+            assert_eq!(auth.authorize(Some(wrong.as_bytes()), None).await, Err(CallRefusal::WrongToken));
         }
-        assert_eq!(auth.check(None, None).await, Err(CallRefusal::NoToken));
-        assert_eq!(auth.check(Some(b"Bearer abc"), None).await, Ok(Role::Any));
+        assert_eq!(auth.authorize(None, None).await, Err(CallRefusal::NoToken));
+        assert_eq!(auth.authorize(Some(b"Bearer abc"), None).await, Ok(Role::Any));
         assert_eq!(auth.refused_count(), 5);
     }
 
@@ -108,7 +112,7 @@ mod tests {
             .into_iter()
             .chain([("other", None)])
         {
-            assert_eq!(auth.check(Some(token(shown).bearer().as_bytes()), None).await.ok(), role, "{shown}");
+            assert_eq!(auth.authorize(Some(token(shown).bearer().as_bytes()), None).await.ok(), role, "{shown}");
         }
         assert_eq!(Role::of(&tonic::Extensions::new()), Role::Reader, "nobody has looked");
     }

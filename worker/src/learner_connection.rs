@@ -6,6 +6,7 @@ use proto::inference_client::InferenceClient;
 use proto::workers_client::WorkersClient;
 use proto::{JoinRequest, WorkerKind};
 use runtime::auth::ClientAuth;
+use runtime::backoff::Backoff;
 use runtime::exit::one_line;
 use runtime::limits::MESSAGE_BYTES_MAX;
 use runtime::worker_key::WorkerKey;
@@ -16,7 +17,6 @@ use tonic::transport::Channel;
 use tonic::{Code, Status};
 use tracing::{info, warn};
 
-use crate::backoff::Backoff;
 use crate::learner_terms::LearnerTerms;
 use crate::log_throttle::LogThrottle;
 use crate::worker_settings::WorkerSettings;

@@ -9,7 +9,6 @@
 //! is one thread, `leased_game` one of its games; `leaf_batcher` answers leaves from the `cache` or puts them into a
 //! batch.
 
-mod backoff;
 mod cache;
 mod channels;
 mod counters;

@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use proto::ply_status::Code as PlyCode;
 use proto::{PlyStatus, ReportPliesReply, ReportPliesRequest};
+use runtime::backoff::Backoff;
 use tokio::sync::mpsc;
 use tonic::Code;
 use tracing::{error, info, warn};
 
-use crate::backoff::Backoff;
 use crate::channels::{PlyReport, WorkerState};
 use crate::counters::count;
 use crate::learner_connection::{LearnerConnection, LearnerSessionError, with_deadline};

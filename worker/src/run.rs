@@ -12,7 +12,6 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 use tracing::{info, warn};
 
-use crate::backoff::Backoff;
 use crate::channels::{TaskSenders, ThreadMessage, WorkerState, inbox, task_channels};
 use crate::counters::{Counters, Summary, count};
 use crate::evaluation_stream::{EvaluationStream, STOP_NOTICE_WAIT};
@@ -24,6 +23,7 @@ use crate::leases::Leasing;
 use crate::ply_reports::PlyReporter;
 use crate::renewals;
 use crate::worker_settings::WorkerSettings;
+use runtime::backoff::Backoff;
 
 /// Plays games of the learner until `shutdown` is cancelled, then drains and returns what was done. A learner that
 /// cannot be reached is waited for.

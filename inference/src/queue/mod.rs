@@ -3,6 +3,7 @@
 //! Where threads of their own read them, they wait twice: unread, then read (`read_ahead`).
 
 mod batch_size;
+mod lent;
 mod read_ahead;
 #[cfg(test)]
 mod tests;
@@ -13,7 +14,7 @@ use std::time::Instant;
 
 use shared::ids::{Generation, NetworkId};
 use shared::wire::network_ref_from_wire;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::CancellationToken;
 
 use super::batch::{BatchSettings, Job};
@@ -33,6 +34,7 @@ pub(super) struct QueuedJob {
     pub(super) job: Job,
     pub(super) class: LeafClass,
     pub(super) submitted_at: Instant,
+    stream: StreamId,
     /// Its stream's: nobody waits for the answer any more.
     closed: CancellationToken,
     /// Its leaves' room in the queue, that of its worker and that of its class, until it is answered.
@@ -86,6 +88,8 @@ pub(super) struct LeafQueue {
     has_unread: Condvar,
     /// A batch has come that can be evaluated: a read one, where others read.
     arrived: Condvar,
+    /// A batch has come that an inference server may take.
+    arrived_to_lend: Notify,
     gate_room: Arc<Semaphore>,
     self_play_room: Arc<Semaphore>,
     /// Leaves of each class at most.
@@ -96,10 +100,19 @@ pub(super) struct LeafQueue {
 #[derive(Debug)]
 struct State {
     waiting: Waiting<QueuedJob>,
+    /// What inference servers gave back, or lost: it is evaluated here, before all else.
+    returned: Waiting<QueuedJob>,
     read: ReadAhead,
     workers: WorkerPlaces,
     /// Whether nothing will come any more, or nobody will take it.
     is_closed: bool,
+}
+
+impl State {
+    /// Returns what comes next of what nobody has read.
+    fn unread(&mut self) -> &mut Waiting<QueuedJob> {
+        if self.returned.is_empty() { &mut self.waiting } else { &mut self.returned }
+    }
 }
 
 impl LeafQueue {
@@ -109,12 +122,14 @@ impl LeafQueue {
         Self {
             state: Mutex::new(State {
                 waiting: Waiting::default(),
+                returned: Waiting::default(),
                 read: ReadAhead::new(settings),
                 workers: WorkerPlaces::new(worker_leaf_count_max),
                 is_closed: false,
             }),
             has_unread: Condvar::new(),
             arrived: Condvar::new(),
+            arrived_to_lend: Notify::new(),
             gate_room: Arc::new(Semaphore::new(leaf_count_max)),
             self_play_room: Arc::new(Semaphore::new(leaf_count_max)),
             class_leaf_count_max: leaf_count_max,
@@ -148,6 +163,7 @@ impl LeafQueue {
         stream.closed.cancel();
         let mut state = self.lock();
         state.waiting.remove_stream(stream.id);
+        state.returned.remove_stream(stream.id);
         state.read.remove_stream(stream.id);
         if let Some(worker_id) = &stream.worker_id {
             state.workers.close(worker_id);
@@ -179,23 +195,26 @@ impl LeafQueue {
         if state.is_closed || stream.closed.is_cancelled() {
             return Err((QueueError::Closed, job));
         }
-        let job = QueuedJob { job, class, submitted_at, closed: stream.closed.clone(), _room: room };
+        let closed = stream.closed.clone();
+        let job = QueuedJob { job, class, submitted_at, stream: stream.id, closed, _room: room };
         state.waiting.push(stream.id, WaitingBatch { class, network, leaf_count, job });
         if state.read.is_used() {
             self.has_unread.notify_one()
         } else {
             self.arrived.notify_one()
         }
+        drop(state);
+        self.arrived_to_lend.notify_one();
         Ok(())
     }
 
     /// Takes jobs that nobody has read, for one network, at most `leaf_limit` leaves together. Waits for the first as long
     /// as it takes, and not at all for more: while they are evaluated, the next ones gather. `None` once the queue is closed.
     pub(super) fn take(&self, best: &BestNetwork, leaf_limit: usize, jobs: &mut Vec<QueuedJob>) -> Option<TakenFor> {
-        let is_idle = |state: &mut State| state.waiting.is_empty() && !state.is_closed;
+        let is_idle = |state: &mut State| state.unread().is_empty() && !state.is_closed;
         let mut state = self.arrived.wait_while(self.lock(), is_idle).unwrap_or_else(PoisonError::into_inner);
         let CurrentBest { network_id: best_id, generation } = best.get();
-        let network_id = state.waiting.take(best_id, leaf_limit, jobs)?;
+        let network_id = state.unread().take(best_id, leaf_limit, jobs)?;
         Some(TakenFor { network_id, generation })
     }
 
@@ -204,11 +223,13 @@ impl LeafQueue {
         let mut state = self.lock();
         state.is_closed = true;
         state.waiting = Waiting::default();
+        state.returned = Waiting::default();
         state.read.clear();
         self.gate_room.close();
         self.self_play_room.close();
         self.has_unread.notify_all();
         self.arrived.notify_all();
+        self.arrived_to_lend.notify_waiters();
     }
 
     /// Waits until there is room for so many leaves; `None` if the queue is closed.

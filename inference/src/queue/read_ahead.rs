@@ -82,8 +82,9 @@ impl LeafQueue {
             if state.is_closed {
                 return None;
             }
-            let State { waiting, read, .. } = &mut *state;
-            if let Some((stream, batch)) = waiting.take_one(|class| read.has_room(class)) {
+            let State { waiting, returned, read, .. } = &mut *state;
+            let take_one = |unread: &mut Waiting<QueuedJob>| unread.take_one(|class| read.has_room(class));
+            if let Some((stream, batch)) = take_one(returned).or_else(|| take_one(waiting)) {
                 read.leaf_counts[batch.job.class.index()] += batch.leaf_count;
                 return Some((UnreadJob { batch, stream }, read.spare.pop().unwrap_or_default()));
             }

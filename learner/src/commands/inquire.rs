@@ -45,10 +45,10 @@ pub struct InquireTarget {
 
 impl InquireTarget {
     /// Reads the files that the address needs.
-    fn target(&self) -> Result<Target, UsageError> {
+    pub(super) fn target(&self) -> Result<Target, UsageError> {
         let Self { learner, authority, certificate, key, .. } = self.clone();
         let target = Target::new(learner, &ClientTlsFiles { authority, certificate, key });
-        let target = target.map_err(|error| {
+        target.map_err(|error| {
             let flag = match error.setting() {
                 TlsSetting::Address => "--learner",
                 TlsSetting::Authority => "--authority",
@@ -56,8 +56,18 @@ impl InquireTarget {
                 TlsSetting::Key => "--key",
             };
             UsageError(format!("{flag}: {}", one_line(&error)))
-        });
-        Ok(target?.with(|endpoint| endpoint.timeout(DEADLINE)))
+        })
+    }
+
+    /// Reads the token, if there is a file with it.
+    pub(super) fn token(&self) -> Result<Option<Token>, UsageError> {
+        let token = self.token_file.as_deref().map(Token::from_file).transpose().map_err(anyhow::Error::from);
+        token.map_err(|error| UsageError(format!("--token-file: {error:#}")))
+    }
+
+    /// As [`Self::target`], with answers in time.
+    fn target_in_time(&self) -> Result<Target, UsageError> {
+        Ok(self.target()?.with(|endpoint| endpoint.timeout(DEADLINE)))
     }
 }
 
@@ -80,7 +90,7 @@ pub struct StatusArgs {
 /// # Errors
 /// If it is not there, does not serve, or does not answer in time.
 pub fn health(target: &InquireTarget) -> anyhow::Result<()> {
-    let target = target.target()?;
+    let target = target.target_in_time()?;
     block_on(&target, async {
         let mut client = HealthClient::new(target.connect().await?);
         let reply = client.check(HealthCheckRequest { service: String::new() }).await?;
@@ -95,9 +105,8 @@ pub fn health(target: &InquireTarget) -> anyhow::Result<()> {
 /// # Errors
 /// If the learner is not there, refuses the token, or does not answer in time; with `--watch`, the first time.
 pub fn status(args: &StatusArgs) -> anyhow::Result<()> {
-    let token = args.target.token_file.as_deref().map(Token::from_file).transpose().map_err(anyhow::Error::from);
-    let token = token.map_err(|error| UsageError(format!("--token-file: {error:#}")))?;
-    let target = args.target.target()?;
+    let token = args.target.token()?;
+    let target = args.target.target_in_time()?;
     let ask = || ask(&target, token.as_ref());
     let Some(seconds) = args.watch else {
         return exit::print(&shown(args, &ask()?)?).context("write to stdout");

@@ -3,8 +3,8 @@
 //! `health` and `status` ask a running learner; `page` shows a run in a browser; `data-info` and `export` look at games and
 //! need neither a network nor a running learner; `pretrain` and `train` learn without self-play; `evaluate` measures a
 //! network on human games; `restore` puts a backup back; `check` and `quarantine` look after the run directory;
-//! `certificate` makes certificates. `bench`
-//! measures a device, and `plan` computes what it makes of a run.
+//! `certificate` makes certificates; `infer` answers leaves for a learner elsewhere. `bench` measures a device, and `plan`
+//! computes what it makes of a run.
 
 mod bench;
 mod certificate;
@@ -16,6 +16,7 @@ mod export;
 mod export_network;
 mod game_file;
 mod game_sources;
+mod infer;
 mod inquire;
 mod page;
 mod plan;
@@ -34,6 +35,7 @@ pub use data_info::{DataInfoArgs, data_info};
 pub use evaluate::{EvaluateArgs, evaluate};
 pub use export::{ExportArgs, export};
 pub use export_network::{ExportNetworkArgs, export_network};
+pub use infer::{InferArgs, infer};
 pub use inquire::{InquireTarget, StatusArgs, health, status};
 pub use page::{PageArgs, page};
 pub use plan::{PlanArgs, plan};

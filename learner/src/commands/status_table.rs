@@ -70,6 +70,12 @@ fn add_inference(table: &mut Table, reply: &proto::GetStatusReply) {
     table.line("evaluations/s", format!("{:.0}", reply.evaluations_per_second));
     table.line("batch fill", format!("{:.0} %", 100.0 * reply.batch_fill));
     table.line("leaves waiting", reply.waiting_leaf_count.to_string());
+    let count = |name: &str| reply.counters.get(name).copied().unwrap_or_default();
+    let (servers, remote) = (count("remote_server_count"), count("remote_evaluation_count"));
+    if servers > 0 || remote > 0 {
+        let share = 100.0 * remote as f64 / count("evaluation_count").max(1) as f64;
+        table.line("servers", format!("{servers} connected; all together answered {share:.0} % since the start"));
+    }
 }
 
 fn add_games(table: &mut Table, reply: &proto::GetStatusReply) {

@@ -5,6 +5,7 @@ use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use inference::BatchSettings;
 use net::DeviceChoice;
 use runtime::auth::Role;
 use runtime::tls::TlsSetting;
@@ -68,6 +69,8 @@ pub struct ServerConfig {
     pub actor_token_file: Option<PathBuf>,
     /// File with a token that lets evaluators play games of gates, and nothing else; none: no such token.
     pub evaluator_token_file: Option<PathBuf>,
+    /// File with a token that lets inference servers fetch networks and answer leaves, and nothing else; none: no such token.
+    pub inference_token_file: Option<PathBuf>,
     /// File with a token that lets people and monitors ask for the status, and nothing else; none: no such token.
     pub reader_token_file: Option<PathBuf>,
     /// File with the certificate that the learner shows, and those between it and its authority; none: no TLS.
@@ -105,6 +108,7 @@ impl ServerConfig {
             ("server.token_file", Role::Any, &self.token_file),
             ("server.actor_token_file", Role::Actor, &self.actor_token_file),
             ("server.evaluator_token_file", Role::Evaluator, &self.evaluator_token_file),
+            ("server.inference_token_file", Role::Inference, &self.inference_token_file),
             ("server.reader_token_file", Role::Reader, &self.reader_token_file),
         ];
         files.into_iter().filter_map(|(key, role, file)| Some((key, role, file.as_deref()?)))
@@ -259,9 +263,24 @@ pub struct InferenceConfig {
     pub queue_leaves_max: u32,
     /// Networks kept ready at once, 2..=64: the best and a candidate.
     pub networks_max: usize,
+    /// Inference servers (`learner infer`) that may answer leaves beside this process, 0..=1024.
+    pub servers_max: u32,
 }
 
 impl InferenceConfig {
+    /// Returns how batches are made.
+    #[must_use]
+    pub fn batch_settings(&self) -> BatchSettings {
+        BatchSettings {
+            batch_count: self.batches_at_once as usize,
+            encode_thread_count: self.encode_threads as usize,
+            leaf_count_max: self.batch_leaves_max as usize,
+            time_max: self.batch_time_max,
+            padded_sizes: self.batch_sizes.clone(),
+            queue_leaf_count_max: self.queue_leaves_max as usize,
+        }
+    }
+
     /// Possible numbers of leaves that are evaluated together: batches of several workers.
     pub const BATCH_LEAVES: RangeInclusive<u32> = 1..=65_536;
 
@@ -275,6 +294,7 @@ impl InferenceConfig {
         check_range("batches_waiting", self.batches_waiting, 1..=1000)?;
         check_range("queue_leaves_max", self.queue_leaves_max, self.batch_leaves_max..=1 << 24)?;
         check_range("networks_max", self.networks_max, 2..=64)?;
+        check_range("servers_max", self.servers_max, 0..=1024)?;
         let sizes = &self.batch_sizes;
         check_that("batch_sizes", sizes.is_sorted() && !sizes.contains(&0), || "must rise, from 1 on")
     }

@@ -100,6 +100,10 @@ impl RunObservation {
     fn add_inference(&self, families: &Families) -> prometheus::Result<()> {
         let counts = &self.inference;
         families.counter("alveare_evaluations_total", "Leaves answered.", counts.evaluation_count as f64)?;
+        let help = "Leaves answered by inference servers elsewhere, of all that were.";
+        families.counter("alveare_remote_evaluations_total", help, counts.remote_evaluation_count as f64)?;
+        let help = "Inference servers that are connected.";
+        families.gauge("alveare_inference_servers", help, counts.remote_server_count as f64)?;
         families.counter("alveare_batches_total", "Batches evaluated.", counts.batch_count as f64)?;
         let help = "Batches of workers that were refused.";
         families.counter("alveare_refused_batches_total", help, counts.refused_batch_count as f64)?;

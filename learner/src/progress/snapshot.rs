@@ -132,10 +132,11 @@ impl InferenceRates {
         let evaluations = (now.evaluation_count - before.evaluation_count) as f64;
         let computed = now.computed_leaf_count - before.computed_leaf_count;
         let busy_us = now.device_busy_us.saturating_sub(before.device_busy_us);
+        let here = evaluations - (now.remote_evaluation_count - before.remote_evaluation_count) as f64;
         let leaves_max = (now.batch_count - before.batch_count) * u64::from(batch_max);
         Self {
             evaluations_per_second: evaluations / elapsed.as_secs_f64(),
-            batch_fill: evaluations / leaves_max.max(1) as f64,
+            batch_fill: here / leaves_max.max(1) as f64,
             device_busy: (busy_us as f64 / elapsed.as_micros().max(1) as f64).min(1.0),
             // Counters are read one after the other: a batch may be in one of them alone.
             device_fill: (evaluations / computed.max(1) as f64).min(1.0),

@@ -60,6 +60,8 @@ impl RunObservation {
         let mut counters = vec![
             ("refused_call_count", self.refused_call_count),
             ("evaluation_count", self.inference.evaluation_count),
+            ("remote_evaluation_count", self.inference.remote_evaluation_count),
+            ("remote_server_count", self.inference.remote_server_count),
             ("batch_count", self.inference.batch_count),
             ("uniform_prior_count", self.inference.uniform_prior_count),
             ("zeroed_value_count", self.inference.zeroed_value_count),

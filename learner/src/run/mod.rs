@@ -14,7 +14,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use inference::best::CurrentBest;
-use inference::{BatchSettings, InferenceBackend, InferenceHandle, NetworkBackend};
+use inference::{InferenceBackend, InferenceHandle};
 use net::{NetError, NetworkSpec};
 use registry::{RegistryLimits, StartPlan};
 use runtime::auth::Token;
@@ -28,13 +28,14 @@ use tokio_util::sync::CancellationToken;
 use tracing::{info, warn};
 
 use crate::config::{InferenceConfig, LearnerSettings, SelfPlayConfig};
-use crate::devices::set_threads;
+use crate::devices::network_backend;
 use crate::gate_check::GateCheck;
 use crate::human_share::RunHumanGames;
 use crate::pipeline::{CostMeter, Ended, Pipeline, PipelineEvents, ProgressReporter, ProgressSources, TICK, WorkTime};
 use crate::progress::{RunObserver, RunStatus};
 use crate::services::{
-    InferenceService, JoinedWorkers, LoadMeter, ServiceLimits, Services, WorkerCalls, WorkersService, serve,
+    InferenceService, JoinedWorkers, LoadMeter, RemoteInferenceService, ServiceLimits, Services, WorkerCalls,
+    WorkersService, serve,
 };
 use crate::tensorboard::TensorBoardLog;
 use crate::trainer::{TrainerHandle, TrainerParts};
@@ -64,11 +65,7 @@ pub fn run(
     let inference = settings.inference.clone();
     // Here too, not on the inference threads alone: a device that is missing leaves no run directory behind.
     net::open_device(inference.device).map_err(RunError::InferenceDevice)?;
-    run_with(settings, listener, tokio, stop, move |files, network| {
-        let device = net::open_device(inference.device)?;
-        set_threads("inference.threads", inference.threads);
-        Ok(NetworkBackend::new(files, network, device, inference.batch_sizes.clone(), inference.networks_max))
-    })
+    run_with(settings, listener, tokio, stop, move |files, network| network_backend(&inference, files, network))
 }
 
 /// Runs with backends of the caller's, made on the inference threads: how benchmarks measure all but the network.
@@ -164,7 +161,7 @@ fn log_best<E: Encoding>(taken_up: &TakenUp<E>, game: &GameSpec) {
 }
 
 /// Waits for threads whose work has been taken away.
-fn await_end(threads: &[JoinHandle<()>], deadline: Duration) {
+pub(crate) fn await_end(threads: &[JoinHandle<()>], deadline: Duration) {
     let started_at = Instant::now();
     while !threads.iter().all(JoinHandle::is_finished) {
         if started_at.elapsed() > deadline {
@@ -182,16 +179,8 @@ fn start_inference<E: Encoding, V: InferenceBackend>(
     make_backend: impl Fn(RunFiles, NetworkSpec) -> Result<V, NetError> + Clone + Send + 'static,
 ) -> Result<(InferenceHandle, Vec<JoinHandle<()>>), RunError> {
     let (files, network) = (taken_up.files.clone(), taken_up.network.clone());
-    let settings = BatchSettings {
-        batch_count: config.batches_at_once as usize,
-        encode_thread_count: config.encode_threads as usize,
-        leaf_count_max: config.batch_leaves_max as usize,
-        time_max: config.batch_time_max,
-        padded_sizes: config.batch_sizes.clone(),
-        queue_leaf_count_max: config.queue_leaves_max as usize,
-    };
     let make_backend = move || make_backend(files.clone(), network.clone());
-    Ok(InferenceHandle::start(encoding, &settings, &taken_up.best, make_backend)?)
+    Ok(InferenceHandle::start(encoding, &config.batch_settings(), &taken_up.best, make_backend)?)
 }
 
 fn make_pipeline<E: Encoding>(
@@ -271,6 +260,10 @@ fn make_services<E: Encoding>(
     let (registry, best) = (Arc::clone(&taken_up.registry), Arc::clone(&taken_up.best));
     let joined = Arc::<JoinedWorkers>::default();
     let load = LoadMeter::new(inference.counters(), Instant::now());
+    let files = taken_up.files.clone();
+    let servers_max = settings.inference.servers_max;
+    let remote_inference =
+        RemoteInferenceService::new(inference.clone(), Arc::clone(&best), files, servers_max, stop.clone());
     Services {
         workers: WorkersService::new(WorkerCalls::new(
             settings.join_terms(),
@@ -281,6 +274,7 @@ fn make_services<E: Encoding>(
             load,
         )),
         inference: InferenceService::new(inference, best, joined, in_flight_max, stop.clone()),
+        remote_inference,
         observer,
         limits: ServiceLimits {
             connections: edge.connections,

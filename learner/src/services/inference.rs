@@ -59,8 +59,10 @@ impl InferenceService {
 impl InferenceService {
     /// Returns the worker whose stream it is: it has joined, and shows its key and a token for what it plays.
     fn worker_of(&self, metadata: &MetadataMap, role: Role) -> Result<String, Status> {
-        if role == Role::Reader {
-            return Err(Status::permission_denied("the token only lets one ask for the status"));
+        match role {
+            Role::Any | Role::Actor | Role::Evaluator => {}
+            Role::Reader => return Err(Status::permission_denied("the token only lets one ask for the status")),
+            Role::Inference => return Err(Status::permission_denied("the token is one of inference servers")),
         }
         let name = metadata.get(WORKER_ID_HEADER).and_then(|name| name.to_str().ok()).ok_or_else(|| {
             Status::invalid_argument(format!("the stream does not say whose it is, in {WORKER_ID_HEADER}"))
@@ -89,7 +91,7 @@ impl proto::inference_server::Inference for InferenceService {
         let reading = read_batches(request.into_inner(), stream.sender(), askable, answers);
         tokio::spawn(self.stop.clone().run_until_cancelled_owned(reading));
         // The answers own the stream: once nobody reads them any more, what waits is dropped.
-        let answers = answers_until_stop(receiver, self.stop.clone()).map(move |answer| {
+        let answers = until_stop(receiver, self.stop.clone()).map(move |answer| {
             let _open = &stream;
             answer
         });
@@ -97,17 +99,17 @@ impl proto::inference_server::Inference for InferenceService {
     }
 }
 
-/// Returns the answers as they come; at a stop, an end that tells the worker of it.
-fn answers_until_stop(
-    answers: mpsc::Receiver<proto::EvaluationBatch>,
+/// Returns the messages as they come; at a stop, an end that tells the other side of it.
+pub(super) fn until_stop<T: Send + 'static>(
+    messages: mpsc::Receiver<T>,
     stop: CancellationToken,
-) -> impl Stream<Item = Result<proto::EvaluationBatch, Status>> {
+) -> impl Stream<Item = Result<T, Status>> {
     let stopping = || Some(Err(Status::unavailable(LEARNER_STOPPING)));
     let at_stop = tokio_stream::once(stop.clone()).then(CancellationToken::cancelled_owned).map(move |()| stopping());
-    // The reading task ends at a stop too, and with it the answers: whichever is seen first.
+    // Who sends ends at a stop too, and with it the messages: whichever is seen first.
     let at_end = tokio_stream::once(stop).map(move |stop| if stop.is_cancelled() { stopping() } else { None });
-    let answers = ReceiverStream::new(answers).map(|answer| Some(Ok(answer))).chain(at_end);
-    answers.merge(at_stop).map_while(|answer| answer)
+    let messages = ReceiverStream::new(messages).map(|message| Some(Ok(message))).chain(at_end);
+    messages.merge(at_stop).map_while(|message| message)
 }
 
 /// The networks that a stream may ask, and those that it has asked.

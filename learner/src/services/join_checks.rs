@@ -31,19 +31,22 @@ pub(super) fn check_role(role: Role, kind: GameKind) -> Result<(), Status> {
         (Role::Any, _) | (Role::Actor, GameKind::SelfPlay) | (Role::Evaluator, GameKind::Gate) => Ok(()),
         (Role::Actor, _) => Err(Status::permission_denied("the token is one of actors: evaluators have another")),
         (Role::Evaluator, _) => Err(Status::permission_denied("the token is one of evaluators: actors have another")),
+        (Role::Inference, _) => {
+            Err(Status::permission_denied("the token is one of inference servers: they do not play"))
+        }
         (Role::Reader, _) => Err(Status::permission_denied("the token only lets one ask for the status")),
     }
 }
 
-pub(super) fn check_versions(request: &proto::JoinRequest) -> Result<(), Status> {
+pub(super) fn check_versions(protocol_version: u32, domain_version: u32) -> Result<(), Status> {
     let versions = [
-        ("protocol", request.protocol_version, proto::PROTOCOL_VERSION),
-        ("rules and encoding", request.domain_version, shared::DOMAIN_VERSION),
+        ("protocol", protocol_version, proto::PROTOCOL_VERSION),
+        ("rules and encoding", domain_version, shared::DOMAIN_VERSION),
     ];
     for (what, theirs, ours) in versions {
         if theirs != ours {
             return Err(Status::failed_precondition(format!(
-                "{what} version {theirs} of the worker is not the learner's {ours}: run the same release on both sides"
+                "{what} version {theirs} of the other side is not the learner's {ours}: run the same release on both sides"
             )));
         }
     }

@@ -4,20 +4,21 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use proto::inference_server::InferenceServer;
+use proto::remote_inference_server::RemoteInferenceServer;
 use proto::status_server::StatusServer;
 use proto::workers_server::WorkersServer;
+use runtime::call_guard::CallGuard;
 use runtime::connections::{ConnectionLimits, incoming};
 use runtime::limits::{self, MESSAGE_BYTES_MAX};
 use runtime::tls::server::ServerTls;
-use runtime::token_guard::TokenGuard;
 use shared::encoding::Encoding;
 use shared::wire::LEAF_BYTES_MAX;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 use tracing::{info, warn};
 
-use super::bounded_calls::{BoundedCalls, REPORT_BYTES_MAX, SMALL_CALL_BYTES_MAX};
-use super::{InferenceService, StatusService, WorkersService};
+use super::call_bounds::{CallBounds, REPORT_BYTES_MAX, SMALL_CALL_BYTES_MAX};
+use super::{InferenceService, RemoteInferenceService, StatusService, WorkersService};
 use crate::progress::RunObserver;
 
 /// What is served.
@@ -26,6 +27,8 @@ pub struct Services<E: Encoding> {
     pub workers: WorkersService<E>,
     /// Leaves.
     pub inference: InferenceService,
+    /// Inference servers.
+    pub remote_inference: RemoteInferenceService,
     /// Looks at the run, and refuses calls without the token.
     pub observer: Arc<RunObserver>,
     /// What they take at most.
@@ -95,25 +98,29 @@ pub async fn serve<E: Encoding>(
     let workers = WorkersServer::new(services.workers)
         .max_decoding_message_size(REPORT_BYTES_MAX)
         .max_encoding_message_size(MESSAGE_BYTES_MAX);
-    let workers = BoundedCalls::new(workers, services.limits.report_plies_max);
+    let workers = CallGuard::new(workers, CallBounds { ply_count_max: services.limits.report_plies_max });
     let inference = InferenceServer::new(services.inference)
+        .max_decoding_message_size(batch_bytes_max(services.limits.batch_leaves_max))
+        .max_encoding_message_size(MESSAGE_BYTES_MAX);
+    let remote_inference = RemoteInferenceServer::new(services.remote_inference)
         .max_decoding_message_size(batch_bytes_max(services.limits.batch_leaves_max))
         .max_encoding_message_size(MESSAGE_BYTES_MAX);
     let status = StatusServer::new(StatusService { observer: services.observer })
         .max_decoding_message_size(SMALL_CALL_BYTES_MAX);
-    let status = BoundedCalls::new(status, 0);
+    let status = CallGuard::new(status, CallBounds { ply_count_max: 0 });
     // Strangers may ask for it.
-    let health = BoundedCalls::new(health.max_decoding_message_size(HEALTH_BYTES_MAX), 0);
+    let health = CallGuard::new(health.max_decoding_message_size(HEALTH_BYTES_MAX), CallBounds { ply_count_max: 0 });
     let mut server = match &services.tls {
         Some(tls) => tls.of_grpc(limits::server()).map_err(ServeError::Tls)?,
         None => limits::server(),
     };
     let server = server
         .add_service(health)
-        .add_service(TokenGuard::new(reflection, auth.clone()))
-        .add_service(TokenGuard::new(workers, auth.clone()))
-        .add_service(TokenGuard::new(inference, auth.clone()))
-        .add_service(TokenGuard::new(status, auth))
+        .add_service(CallGuard::new(reflection, auth.clone()))
+        .add_service(CallGuard::new(workers, auth.clone()))
+        .add_service(CallGuard::new(inference, auth.clone()))
+        .add_service(CallGuard::new(remote_inference, auth.clone()))
+        .add_service(CallGuard::new(status, auth))
         .serve_with_incoming_shutdown(incoming(listener, services.limits.connections), stop.clone().cancelled_owned());
     tokio::pin!(server);
     tokio::select! {

@@ -46,7 +46,9 @@ fn load(before: &InferenceCounts, after: &InferenceCounts, elapsed: Duration) ->
     let wait_us = after.self_play_wait_us.saturating_sub(before.self_play_wait_us);
     LeafLoad {
         waiting_leaf_count: wait_us as f64 / elapsed.as_micros().max(1) as f64,
-        batch_leaf_count: usize::try_from(after.batch_leaf_limit).unwrap_or(usize::MAX),
+        // What inference servers take at once is two evaluations' worth.
+        batch_leaf_count: usize::try_from(after.batch_leaf_limit + after.remote_leaf_count_max / 2)
+            .unwrap_or(usize::MAX),
     }
 }
 
@@ -66,7 +68,8 @@ mod tests {
         assert_eq!(meter.look(start + INTERVAL / 2), None, "too soon");
         let expected = LeafLoad { waiting_leaf_count: 150.0, batch_leaf_count: 128 };
         assert_eq!(meter.look(start + Duration::from_secs(2)), Some(expected));
-        let nothing = LeafLoad { waiting_leaf_count: 0.0, batch_leaf_count: 128 };
+        counters.remote_leaf_count_max.store(64, Ordering::Relaxed);
+        let nothing = LeafLoad { waiting_leaf_count: 0.0, batch_leaf_count: 128 + 32 };
         assert_eq!(meter.look(start + Duration::from_secs(4)), Some(nothing));
     }
 }

@@ -23,7 +23,7 @@ pub(crate) fn metrics_router(observer: Arc<RunObserver>) -> Router {
 
 async fn answer(State(observer): State<Arc<RunObserver>>, call: Request) -> Response {
     let shown = call.headers().get(header::AUTHORIZATION).map(|value| value.as_bytes());
-    if let Err(problem) = observer.reader_auth.check(shown, call.extensions().get()).await {
+    if let Err(problem) = observer.reader_auth.authorize(shown, call.extensions().get()).await {
         let advice = format!("{problem}: send the learner's token as `Authorization: Bearer TOKEN`\n");
         return (StatusCode::UNAUTHORIZED, [(header::WWW_AUTHENTICATE, "Bearer")], advice).into_response();
     }

@@ -72,7 +72,7 @@ impl<E: Encoding> WorkerCalls<E> {
     pub(crate) fn check_join(&self, caller: &Caller, request: &JoinRequest) -> Result<WorkerRow, Status> {
         let worker_kind = proto::WorkerKind::try_from(request.kind).unwrap_or_default();
         check_names(request)?;
-        check_versions(request)?;
+        check_versions(request.protocol_version, request.domain_version)?;
         let unknown = || Status::invalid_argument(format!("worker kind {} is not known here", request.kind));
         let kind = game_kind_of(worker_kind).ok_or_else(unknown)?;
         check_role(caller.role, kind)?;

@@ -13,10 +13,10 @@ use proto::inference_server::InferenceServer;
 use proto::workers_server::WorkersServer;
 use proto::{GameKind, Ply};
 use runtime::auth::Token;
+use runtime::call_guard::CallGuard;
 use runtime::connections::{ConnectionLimits, incoming};
 use runtime::limits;
 use runtime::server_auth::ServerAuth;
-use runtime::token_guard::TokenGuard;
 use shared::game::tictactoe::TicTacToe;
 use shared::game::{Game, Outcome};
 use shared::search::SearchSettings;
@@ -199,8 +199,8 @@ impl FakeLearner {
         let stop = CancellationToken::new();
         let services = services::Services { disk: disk.clone(), stop: stop.clone() };
         let serving = limits::server()
-            .add_service(TokenGuard::new(WorkersServer::new(services.clone()), auth.clone()))
-            .add_service(TokenGuard::new(InferenceServer::new(services), auth))
+            .add_service(CallGuard::new(WorkersServer::new(services.clone()), auth.clone()))
+            .add_service(CallGuard::new(InferenceServer::new(services), auth))
             .serve_with_incoming_shutdown(
                 incoming(listener, ConnectionLimits::default()),
                 stop.clone().cancelled_owned(),

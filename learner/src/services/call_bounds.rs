@@ -1,19 +1,14 @@
 //! Calls are bounded before anything is built of them: how many bytes they have, how long they take to arrive, and how many
 //! plies a report holds. A ply of two bytes takes a hundred once it is read.
 
-use std::convert::Infallible;
-use std::future::Future;
-use std::pin::Pin;
-use std::task::{Context, Poll};
 use std::time::Duration;
 
 use bytes::{Buf, Bytes};
 use http_body_util::{BodyExt, Full, Limited};
+use runtime::call_guard::CallCheck;
 use tonic::Status;
 use tonic::body::Body;
-use tonic::codegen::http::{Request, Response};
-use tonic::server::NamedService;
-use tower::Service;
+use tonic::codegen::http::Request;
 
 /// Largest report of plies, in bytes: more than a thousand plies with targets of 250 moves.
 pub(super) const REPORT_BYTES_MAX: usize = 1 << 20;
@@ -32,53 +27,23 @@ const PLIES_FIELD: u64 = 2;
 /// A message comes after a byte that says whether it is compressed, and four for its length.
 const FRAME_BYTES: usize = 5;
 
-/// A service whose calls have one message each. Those that are too large, or too slow to arrive, do not reach the inner one.
-#[derive(Debug, Clone)]
-pub(super) struct BoundedCalls<S> {
-    inner: S,
-    ply_count_max: usize,
+/// What a call of a service with one message a call must keep to: those that are too large, or too slow to arrive, do not
+/// reach it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct CallBounds {
+    /// Plies of a report, if the service has such calls.
+    pub ply_count_max: usize,
 }
 
-impl<S> BoundedCalls<S> {
-    /// Bounds a service; its reports, if it has such calls, have at most `ply_count_max` plies.
-    pub(super) const fn new(inner: S, ply_count_max: usize) -> Self {
-        Self { inner, ply_count_max }
-    }
-}
-
-impl<S: NamedService> NamedService for BoundedCalls<S> {
-    const NAME: &'static str = S::NAME;
-}
-
-impl<S> Service<Request<Body>> for BoundedCalls<S>
-where
-    S: Service<Request<Body>, Response = Response<Body>, Error = Infallible> + Clone + Send + 'static,
-    S::Future: Send,
-{
-    type Response = Response<Body>;
-    type Error = Infallible;
-    type Future = Pin<Box<dyn Future<Output = Result<Response<Body>, Infallible>> + Send>>;
-
-    fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
-        self.inner.poll_ready(context)
-    }
-
-    fn call(&mut self, request: Request<Body>) -> Self::Future {
-        // The inner service that is ready is the one to call.
-        let fresh = self.inner.clone();
-        let (mut inner, ply_count_max) = (std::mem::replace(&mut self.inner, fresh), self.ply_count_max);
-        Box::pin(async move {
-            let (parts, body) = request.into_parts();
-            let read = match parts.uri.path() {
-                REPORT_PATH => read_report(body, ply_count_max).await,
-                RENEWAL_PATH => read_call(body, RENEWAL_BYTES_MAX).await,
-                _ => read_call(body, SMALL_CALL_BYTES_MAX).await,
-            };
-            match read {
-                Ok(bytes) => inner.call(Request::from_parts(parts, Body::new(Full::new(bytes)))).await,
-                Err(status) => Ok(status.into_http()),
-            }
-        })
+impl CallCheck for CallBounds {
+    async fn check(self, request: Request<Body>) -> Result<Request<Body>, Status> {
+        let (parts, body) = request.into_parts();
+        let bytes = match parts.uri.path() {
+            REPORT_PATH => read_report(body, self.ply_count_max).await,
+            RENEWAL_PATH => read_call(body, RENEWAL_BYTES_MAX).await,
+            _ => read_call(body, SMALL_CALL_BYTES_MAX).await,
+        }?;
+        Ok(Request::from_parts(parts, Body::new(Full::new(bytes))))
     }
 }
 
@@ -150,6 +115,8 @@ fn read_varint(bytes: &mut &[u8]) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
+    use std::convert::Infallible;
+
     use proptest::prelude::*;
     use prost::Message;
 

@@ -9,23 +9,25 @@ const FIRST_PAUSE: Duration = Duration::from_millis(100);
 
 /// Pauses that double up to a bound, each drawn from its upper half so that many workers do not come back at once.
 #[derive(Debug)]
-pub(crate) struct Backoff {
+pub struct Backoff {
     next: Duration,
     max: Duration,
 }
 
 impl Backoff {
-    pub(crate) fn new(max: Duration) -> Self {
+    /// Begins with a tenth of a second, and waits `max` at most.
+    #[must_use]
+    pub fn new(max: Duration) -> Self {
         Self { next: FIRST_PAUSE.min(max), max }
     }
 
     /// Starts again with the shortest pause.
-    pub(crate) fn reset(&mut self) {
+    pub fn reset(&mut self) {
         self.next = FIRST_PAUSE.min(self.max);
     }
 
     /// Returns the next pause.
-    pub(crate) fn pause(&mut self) -> Duration {
+    pub fn pause(&mut self) -> Duration {
         let pause = self.next.mul_f64(rand::rng().random_range(0.5..=1.0));
         self.next = (self.next * 2).min(self.max);
         pause

@@ -1,0 +1,58 @@
+//! `learner infer`: answers leaves for a learner elsewhere.
+
+use anyhow::Context;
+use learner::config::LearnerSettings;
+use learner::infer::{InferencePlan, serve};
+use learner::presets;
+use net::DeviceChoice;
+use runtime::layers::{ConfigArgs, SettingsPreset, Sources};
+use runtime::{logging, shutdown};
+use tracing::info;
+
+use super::InquireTarget;
+
+/// For which learner, and with what.
+#[derive(Debug, Clone, clap::Args)]
+#[command(after_help = "Examples:\n  \
+    learner infer --preset hive-4090 --learner https://learner.example:50051 --token-file inference-token\n  \
+    learner infer --preset hive-cpu --device cpu --set inference.batches_at_once=1      one more core\n  \
+    learner infer --preset hive-4090 --device cuda:1                                    the second GPU of a machine\n\n\
+    It connects to the learner, so that it needs no open port, fetches the networks that play, and answers a part of the\n\
+    leaves. Evaluations a second add up. When it stops or breaks, the learner evaluates what it owed, and nothing is lost.\n\
+    Of the settings [inference] and [log] count.")]
+pub struct InferArgs {
+    #[command(flatten)]
+    target: InquireTarget,
+    #[command(flatten)]
+    config: ConfigArgs,
+    /// Settings that the program carries with it; keys of --config and --set go above them.
+    #[arg(long, value_name = "NAME", value_parser = presets::parser())]
+    preset: Option<SettingsPreset>,
+    /// auto, cpu or cuda:N. The default is that of the settings (inference.device).
+    #[arg(long, value_name = "DEVICE")]
+    device: Option<DeviceChoice>,
+    /// Name in the learner's log: up to 128 visible characters.
+    #[arg(long, value_name = "NAME", default_value = "inference")]
+    name: String,
+}
+
+/// Answers until it is told to stop.
+///
+/// # Errors
+/// Invalid settings, a device that is not there, or a learner that refuses it.
+pub fn infer(args: &InferArgs) -> anyhow::Result<()> {
+    let sources = Sources { preset: args.preset, ..Sources::new("learner", &args.config) };
+    let (settings, loaded) = LearnerSettings::load(&sources)?;
+    let (target, token) = (args.target.target()?, args.target.token()?);
+    let mut config = settings.inference.clone();
+    config.device = args.device.unwrap_or(config.device);
+    net::cuda::preload(config.device)?;
+    logging::init(&settings.log).map_err(|error| loaded.error("log.filter", error))?;
+    let tokio = tokio::runtime::Builder::new_multi_thread().enable_all().build().context("start tokio")?;
+    let stop = tokio.block_on(async { shutdown::on_signals() }).context("listen for signals")?;
+    info!(learner = %target, device = %config.device, "inference server starts");
+    let plan = InferencePlan { target, token, name: args.name.clone(), config };
+    let served = tokio.block_on(serve(&plan, &stop));
+    tokio.shutdown_background();
+    Ok(served?)
+}
