@@ -16,7 +16,7 @@ pub struct Job {
 /// How batches are made.
 #[derive(Debug, Clone)]
 pub struct BatchSettings {
-    /// Batches evaluated at once, at least 1, each by a thread of its own.
+    /// Batches evaluated at once by all devices together, at least 1, each by a thread of its own.
     pub batch_count: usize,
     /// Threads that read leaves ahead of the evaluations; as many more as there are batches write answers then. 0: the
     /// threads that evaluate do both.

@@ -73,7 +73,8 @@ pub struct InferenceHandle {
 }
 
 impl InferenceHandle {
-    /// Starts the inference threads. `make_backend` runs on each, since one thread owns the tensors of a backend.
+    /// Starts the inference threads. `make_backend` runs on each, since one thread owns the tensors of a backend, and is
+    /// given its number, from 0 on.
     ///
     /// The threads must have ended before the process does: libtorch does not survive its own clean-up in use.
     ///
@@ -83,7 +84,7 @@ impl InferenceHandle {
         encoding: &E,
         settings: &BatchSettings,
         best: &Arc<BestNetwork>,
-        make_backend: impl Fn() -> Result<V, NetError> + Clone + Send + 'static,
+        make_backend: impl Fn(usize) -> Result<V, NetError> + Clone + Send + 'static,
     ) -> Result<(Self, Vec<JoinHandle<()>>), InferenceStartError> {
         let queue = Arc::new(LeafQueue::new(settings));
         let handle = Self { queue: Arc::new(QueueCloser(queue)), best: Arc::clone(best), counters: Arc::default() };
@@ -96,7 +97,7 @@ impl InferenceHandle {
             let answers = is_read_ahead.then(answer_channel);
             let (sender, writer) = answers.map_or((None, None), |(sender, writer)| (Some(sender), Some(writer)));
             let (ready, is_ready) = std::sync::mpsc::sync_channel(1);
-            threads.push(spawn(format!("inference-{number}"), move || match make_backend() {
+            threads.push(spawn(format!("inference-{number}"), move || match make_backend(number) {
                 Ok(backend) => {
                     let _ = ready.send(Ok(()));
                     let batcher = Batcher::new(backend, pace, best, counters);

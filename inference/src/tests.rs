@@ -55,7 +55,7 @@ pub(super) fn start<F: FnMut()>(
         queue_leaf_count_max: 64,
     };
     let best = CurrentBest { network_id: NetworkId::FIRST, generation: Generation::default() };
-    let make_backend = move || Ok(Waits(make_wait()));
+    let make_backend = move |_| Ok(Waits(make_wait()));
     let encoding = TicTacToeEncoding::new(TicTacToe);
     InferenceHandle::start(&encoding, &settings, &Arc::new(BestNetwork::new(best)), make_backend).expect("it starts")
 }

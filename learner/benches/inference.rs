@@ -103,7 +103,7 @@ fn compare_transports(round_count: usize, batch_count: usize, path_batch_count: 
     let at_once = |config: &LearnerConfig| {
         let config = LearnerConfig { inference: at_once_inference(config), ..config.clone() };
         load(&config, 128, path_batch_count, |config, listener, tokio, stop| {
-            run_with(config, listener, tokio, stop, |_, _| Ok(AnswersAtOnce)).expect("the learner runs");
+            run_with(config, listener, tokio, stop, |_, _, _| Ok(AnswersAtOnce)).expect("the learner runs");
         })
     };
     compare_transport("a network that answers at once, batches of 128", round_count, at_once);
@@ -155,7 +155,7 @@ fn load_path(encode_threads: u32, batch_leaves: usize, batch_count: usize) -> Lo
     config.inference.batch_leaves_max = 1024;
     config.inference.encode_threads = encode_threads;
     let report = load(&config, batch_leaves, batch_count, |config, listener, tokio, stop| {
-        run_with(config, listener, tokio, stop, |_, _| Ok(AnswersAtOnce)).expect("the learner runs");
+        run_with(config, listener, tokio, stop, |_, _, _| Ok(AnswersAtOnce)).expect("the learner runs");
     });
     let LoadReport { moves_per_leaf, bytes_per_leaf, .. } = report;
     assert!(bytes_per_leaf <= 400.0 * (moves_per_leaf / 60.0).max(1.0), "at most 400 bytes a leaf of 60 moves");

@@ -8,24 +8,27 @@ use tracing::warn;
 
 use crate::config::{InferenceConfig, LearnerConfig};
 
-/// Makes what evaluates, on the thread that will own the tensors.
+/// Makes what evaluates, on the thread that will own the tensors: threads have the devices in turn.
 ///
 /// # Errors
 /// [`NetError::Device`] if the device is not there.
 pub(crate) fn network_backend(
     config: &InferenceConfig,
+    thread_number: usize,
     files: RunFiles,
     network: NetworkSpec,
 ) -> Result<NetworkBackend, NetError> {
-    let device = net::open_device(config.device)?;
+    let devices = config.devices();
+    let device = net::open_device(devices[thread_number % devices.len()])?;
     set_threads("inference.threads", config.threads);
     Ok(NetworkBackend::new(files, network, device, config.batch_sizes.clone(), config.networks_max))
 }
 
-/// Warns in the log of each device of a run that is the processor because `auto` found no GPU. Returns their number, 0..=2.
+/// Warns in the log of each device of a run that is the processor because `auto` found no GPU. Returns their number.
 pub(crate) fn warn_of_processor(config: &LearnerConfig) -> usize {
-    let devices = [("inference.device", config.inference.device), ("training.device", config.training.device)];
-    devices.into_iter().filter(|(key, choice)| warn_if_passed_over(key, *choice)).count()
+    let inference = config.inference.devices().into_iter().map(|device| ("inference.device", device));
+    let devices = inference.chain([("training.device", config.training.device)]);
+    devices.filter(|(key, choice)| warn_if_passed_over(key, *choice)).count()
 }
 
 /// Sets how many threads a tensor operation of this thread may use, and warns in the log if there are fewer cores than

@@ -174,7 +174,8 @@ fn start(cli: &Cli) -> anyhow::Result<()> {
         return exit::print(&text).context("write to stdout");
     }
     // Before threads, files and the first torch call: on a machine with a GPU the program starts anew.
-    net::cuda::preload(DeviceChoice::most_of(&[settings.inference.device, settings.training.device]))?;
+    let devices = [settings.inference.devices(), vec![settings.training.device]].concat();
+    net::cuda::preload(DeviceChoice::most_of(&devices))?;
     logging::init(&settings.log).map_err(|error| loaded.error("log.filter", error))?;
     for (key, _, file) in settings.server.token_files() {
         let token = Token::from_file(file).map_err(anyhow::Error::from);

@@ -34,7 +34,7 @@ fn wait_for_answers(learner: &mut Process, system: &System, count: u64) -> u64 {
 
 #[test]
 fn inference_servers_answer_leaves_and_may_be_killed_at_any_moment() {
-    let mut system = System::new(&["inference.batches_at_once=1"]);
+    let mut system = System::new(&["inference.devices=[\"cpu\", \"cpu\"]", "inference.batches_at_once=1"]);
     let mut learner = system.start_learner(&["--iterations", "4"]);
     let mut spare = system.start("infer", infer(&system, &[]));
     spare.wait_for("joined the learner");

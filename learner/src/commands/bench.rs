@@ -19,7 +19,7 @@ use runtime::{exit, logging};
 #[command(after_help = "Examples:\n  \
     learner bench --preset hive-4090                              what the GPU makes of the preset\n  \
     learner bench --preset hive-cpu --device cpu --batches 16,128\n  \
-    learner bench --preset hive-4090 --set network.trunk=cells    the same with another network\n\n\
+    learner bench --preset hive-4090 --set network.trunk=frame    the same with another network\n\n\
     Each batch goes through four stages, one after the other, and the device is waited for after each:\n  \
     encode     packed positions become planes, on one thread of the CPU\n  \
     upload     cells and moves are laid out and brought to the device\n  \
@@ -70,7 +70,7 @@ pub fn bench_command(args: &BenchArgs) -> anyhow::Result<()> {
     if !(0.0..=3600.0).contains(&args.seconds) {
         return Err(UsageError(format!("--seconds {}: not in 0..=3600", args.seconds)).into());
     }
-    let device = args.device.unwrap_or(settings.inference.device);
+    let device = args.device.unwrap_or(settings.inference.devices()[0]);
     net::cuda::preload(device)?;
     let network = args.network.as_deref().map(network_of);
     let batches = if args.batches.is_empty() {

@@ -16,7 +16,7 @@ use super::InquireTarget;
 #[command(after_help = "Examples:\n  \
     learner infer --preset hive-4090 --learner https://learner.example:50051 --token-file inference-token\n  \
     learner infer --preset hive-cpu --device cpu --set inference.batches_at_once=1      one more core\n  \
-    learner infer --preset hive-4090 --device cuda:1                                    the second GPU of a machine\n\n\
+    learner infer --preset hive-4090 --set 'inference.devices=[\"cuda:0\",\"cuda:1\"]'      both GPUs of a machine\n\n\
     It connects to the learner, so that it needs no open port, fetches the networks that play, and answers a part of the\n\
     leaves. Evaluations a second add up. When it stops or breaks, the learner evaluates what it owed, and nothing is lost.\n\
     Of the settings [inference] and [log] count.")]
@@ -45,12 +45,15 @@ pub fn infer(args: &InferArgs) -> anyhow::Result<()> {
     let (settings, loaded) = LearnerSettings::load(&sources)?;
     let (target, token) = (args.target.target()?, args.target.token()?);
     let mut config = settings.inference.clone();
-    config.device = args.device.unwrap_or(config.device);
-    net::cuda::preload(config.device)?;
+    if let Some(device) = args.device {
+        (config.device, config.devices) = (device, Vec::new());
+    }
+    net::cuda::preload(DeviceChoice::most_of(&config.devices()))?;
     logging::init(&settings.log).map_err(|error| loaded.error("log.filter", error))?;
     let tokio = tokio::runtime::Builder::new_multi_thread().enable_all().build().context("start tokio")?;
     let stop = tokio.block_on(async { shutdown::on_signals() }).context("listen for signals")?;
-    info!(learner = %target, device = %config.device, "inference server starts");
+    let devices: Vec<String> = config.devices().iter().map(ToString::to_string).collect();
+    info!(learner = %target, devices = devices.join(" "), "inference server starts");
     let plan = InferencePlan { target, token, name: args.name.clone(), config };
     let served = tokio.block_on(serve(&plan, &stop));
     tokio.shutdown_background();

@@ -20,7 +20,7 @@ const TRAINING_SHARE: f64 = 0.25;
 #[derive(Debug, Clone, clap::Args)]
 #[command(after_help = "Examples:\n  \
     learner plan --preset hive-4090 --gpu-rate 20000 --actors 8 --round-trip 20ms --price 0.4\n  \
-    learner plan --preset hive-4090 --set network.trunk=cells --gpu-rate 60000 --actors 1000 --bandwidth 1Gbit\n\n\
+    learner plan --preset hive-4090 --set network.blocks=10 --gpu-rate 60000 --actors 1000 --bandwidth 1Gbit\n\n\
     --gpu-rate is what `learner bench --device cuda:0 --preset NAME` prints as evaluations/s for the largest batch.\n\
     The formulas, what is taken for granted, and how far they were from what was measured: docs/performance.md.")]
 pub struct PlanArgs {
@@ -79,13 +79,13 @@ pub fn plan(args: &PlanArgs) -> anyhow::Result<()> {
     let (settings, _) = LearnerSettings::load(&sources)?;
     let mut assumptions = Assumptions::of(&settings);
     assumptions.plies = args.plies.unwrap_or(assumptions.plies);
-    let (inference, training) = (settings.inference.device, settings.training.device);
+    let (inference, training) = (settings.inference.devices(), settings.training.device);
     let hardware = Hardware {
         gpu_rate: args.gpu_rate,
         device_count: args.devices,
         training_rate: args.training_rate.unwrap_or(args.gpu_rate * TRAINING_SHARE),
         // On the processor each has threads of its own.
-        is_training_shared: inference == training && inference != DeviceChoice::Cpu,
+        is_training_shared: inference.contains(&training) && training != DeviceChoice::Cpu,
         actor_count: args.actors,
         actor_cores: args.actor_cores,
         games_per_core: args.games_per_core as u32,

@@ -242,6 +242,8 @@ pub(super) mod optional_address {
 pub struct InferenceConfig {
     /// `auto`, `cpu` or `cuda:N`.
     pub device: DeviceChoice,
+    /// Several devices, 0 to 64, instead of `device`; each evaluates `batches_at_once` batches at once.
+    pub devices: Vec<DeviceChoice>,
     /// Threads of one evaluation on the CPU, 0..=1024, of which no more are used than there are cores; 0: all cores.
     pub threads: usize,
     /// Batches evaluated at once, 1..=64, each by a thread with networks of its own.
@@ -268,11 +270,17 @@ pub struct InferenceConfig {
 }
 
 impl InferenceConfig {
+    /// Returns the devices that evaluate, at least one.
+    #[must_use]
+    pub fn devices(&self) -> Vec<DeviceChoice> {
+        if self.devices.is_empty() { vec![self.device] } else { self.devices.clone() }
+    }
+
     /// Returns how batches are made.
     #[must_use]
     pub fn batch_settings(&self) -> BatchSettings {
         BatchSettings {
-            batch_count: self.batches_at_once as usize,
+            batch_count: self.batches_at_once as usize * self.devices().len(),
             encode_thread_count: self.encode_threads as usize,
             leaf_count_max: self.batch_leaves_max as usize,
             time_max: self.batch_time_max,
@@ -285,6 +293,7 @@ impl InferenceConfig {
     pub const BATCH_LEAVES: RangeInclusive<u32> = 1..=65_536;
 
     pub(super) fn check(&self) -> Result<(), SettingError> {
+        check_that("devices", self.devices.len() <= 64, || "names more than 64 devices")?;
         check_range("threads", self.threads, THREADS)?;
         check_range("batches_at_once", self.batches_at_once, 1..=64)?;
         check_range("encode_threads", self.encode_threads, 0..=64)?;

@@ -100,8 +100,10 @@ impl SessionError {
 /// # Errors
 /// [`InferError`].
 pub async fn serve(plan: &InferencePlan, stop: &CancellationToken) -> Result<(), InferError> {
-    net::open_device(plan.config.device).map_err(InferError::Device)?;
-    warn_if_passed_over("inference.device", plan.config.device);
+    for device in plan.config.devices() {
+        net::open_device(device).map_err(InferError::Device)?;
+        warn_if_passed_over("inference.device", device);
+    }
     let mut backoff = Backoff::new(RECONNECT_WAIT_MAX);
     let mut away_since = Instant::now();
     while !stop.is_cancelled() {

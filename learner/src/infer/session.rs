@@ -87,7 +87,7 @@ impl<'a> Session<'a> {
         let handle = self.start_inference(&spec, best_id)?;
         let credit = LeafCredit {
             counters: handle.counters(),
-            batch_count: self.plan.config.batches_at_once,
+            batch_count: self.plan.config.batch_settings().batch_count as u32,
             pause_after_error: PAUSE_AFTER_ERROR,
             is_fetching: Arc::new(AtomicBool::new(false)),
         };
@@ -203,7 +203,7 @@ impl GameVisitor for StartInference<'_> {
     fn visit<E: Encoding>(self, encoding: E) -> Self::Output {
         let (config, files, spec) = (self.config.clone(), self.files.clone(), self.spec.clone());
         let settings = config.batch_settings();
-        let make_backend = move || network_backend(&config, files.clone(), spec.clone());
+        let make_backend = move |number| network_backend(&config, number, files.clone(), spec.clone());
         InferenceHandle::start(&encoding, &settings, &self.best, make_backend)
     }
 }

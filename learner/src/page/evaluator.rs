@@ -164,7 +164,7 @@ impl GameVisitor for StartOwn {
             queue_leaf_count_max: OWN_BATCH_LEAVES,
         };
         let Self { best, files, spec } = self;
-        let make_backend = move || {
+        let make_backend = move |_| {
             net::set_threads(1);
             Ok(NetworkBackend::new(files.clone(), spec.clone(), Device::CPU, Vec::new(), 2))
         };

@@ -64,11 +64,15 @@ pub fn run(
 ) -> Result<(), RunError> {
     let inference = settings.inference.clone();
     // Here too, not on the inference threads alone: a device that is missing leaves no run directory behind.
-    net::open_device(inference.device).map_err(RunError::InferenceDevice)?;
-    run_with(settings, listener, tokio, stop, move |files, network| network_backend(&inference, files, network))
+    for device in inference.devices() {
+        net::open_device(device).map_err(RunError::InferenceDevice)?;
+    }
+    run_with(settings, listener, tokio, stop, move |number, files, network| {
+        network_backend(&inference, number, files, network)
+    })
 }
 
-/// Runs with backends of the caller's, made on the inference threads: how benchmarks measure all but the network.
+/// Runs with backends of the caller's, made on the inference threads by their number: how benchmarks measure all but the network.
 ///
 /// # Errors
 /// As [`run`].
@@ -77,7 +81,7 @@ pub fn run_with<V: InferenceBackend>(
     listener: TcpListener,
     tokio: &tokio::runtime::Runtime,
     stop: CancellationToken,
-    make_backend: impl Fn(RunFiles, NetworkSpec) -> Result<V, NetError> + Clone + Send + 'static,
+    make_backend: impl Fn(usize, RunFiles, NetworkSpec) -> Result<V, NetError> + Clone + Send + 'static,
 ) -> Result<(), RunError> {
     let game = settings.game.clone();
     game.visit(Run { settings, listener, tokio, stop, make_backend })?
@@ -95,7 +99,7 @@ struct Run<'a, F> {
 impl<V, F> GameVisitor for Run<'_, F>
 where
     V: InferenceBackend,
-    F: Fn(RunFiles, NetworkSpec) -> Result<V, NetError> + Clone + Send + 'static,
+    F: Fn(usize, RunFiles, NetworkSpec) -> Result<V, NetError> + Clone + Send + 'static,
 {
     type Output = Result<(), RunError>;
 
@@ -176,10 +180,10 @@ fn start_inference<E: Encoding, V: InferenceBackend>(
     config: &InferenceConfig,
     encoding: &E,
     taken_up: &TakenUp<E>,
-    make_backend: impl Fn(RunFiles, NetworkSpec) -> Result<V, NetError> + Clone + Send + 'static,
+    make_backend: impl Fn(usize, RunFiles, NetworkSpec) -> Result<V, NetError> + Clone + Send + 'static,
 ) -> Result<(InferenceHandle, Vec<JoinHandle<()>>), RunError> {
     let (files, network) = (taken_up.files.clone(), taken_up.network.clone());
-    let make_backend = move || make_backend(files.clone(), network.clone());
+    let make_backend = move |number| make_backend(number, files.clone(), network.clone());
     Ok(InferenceHandle::start(encoding, &config.batch_settings(), &taken_up.best, make_backend)?)
 }
 
