@@ -17,6 +17,8 @@ use store::{DATABASE_FILE, GameKind, NetworkState, Reader, StoreError, StoredGam
 
 /// Games that are held at once.
 const CHUNK_GAMES: usize = 512;
+/// Games that are named for having plies that they should not have.
+const HALF_THINNED_MAX: u32 = 20;
 
 /// What was found of one part of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -94,10 +96,29 @@ impl GameVisitor for Games<'_> {
             }
         }
         let mut summary = format!("{game_count} finished, compared with their checksums and replayed by the rules");
+        summary += &thinned(self.0, &mut damages);
         if unsealed_count > 0 {
             summary += &format!("; {unsealed_count} have no checksum until a learner opens this older store");
         }
         PartReport { part: "games", summary, damages }
+    }
+}
+
+/// Looks at games whose plies were removed; returns what to say of them.
+fn thinned(reader: &Reader, damages: &mut Vec<String>) -> String {
+    let count = |kind| reader.thinned_game_count(kind);
+    let counted = || Ok::<u64, StoreError>(count(GameKind::SelfPlay)? + count(GameKind::Gate)?);
+    match counted().and_then(|count| Ok((count, reader.half_thinned_games(HALF_THINNED_MAX)?))) {
+        Err(error) => {
+            damages.push(format!("the list of games without plies: {}", one_line(&error)));
+            String::new()
+        }
+        Ok((count, half)) => {
+            damages.extend(
+                half.iter().map(|game_id| format!("game {game_id}: its plies were removed, and some are there")),
+            );
+            if count > 0 { format!("; {count} more without plies (store.keep_games)") } else { String::new() }
+        }
     }
 }
 

@@ -33,3 +33,4 @@ mod tensorboard;
 mod tests;
 mod trainer;
 pub mod training_source;
+mod upkeep;

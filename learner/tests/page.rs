@@ -227,6 +227,26 @@ fn check_game<E: Encoding>(game: &GameSpec, encoding: &E) {
     assert_eq!(ok(&page, &format!("/api/position?{tried}"))["ply"], 1);
 }
 
+#[test]
+fn a_game_without_plies_is_told_as_one() {
+    let (game, encoding) = (GameSpec::TicTacToe {}, TicTacToeEncoding::new(TicTacToe));
+    let run_dir = tempfile::tempdir().expect("a directory");
+    small_run(run_dir.path(), &game, &encoding);
+    open(run_dir.path(), &game).write(vec![Change::ThinGame { game_id: GameId::new(1) }]).expect("thinned");
+    let page = page_of(run_dir.path());
+    let told = ok(&page, "/api/games/1");
+    assert_eq!(
+        (&told["is_thinned"], &told["problem"], &told["state"]),
+        (&true.into(), &Value::Null, &"finished".into())
+    );
+    assert_eq!((told["plies"].as_array().map(Vec::len), told["boards"].as_array().map(Vec::len)), (Some(0), Some(1)));
+    assert_eq!(ok(&page, "/api/games/2")["is_thinned"], false);
+    assert_eq!(ok(&page, "/api/games?kind=self_play")["games"].as_array().map(Vec::len), Some(2), "it is still listed");
+    let answer = ask(&page, "/api/position?game=1");
+    assert_eq!(answer.status, StatusCode::NOT_FOUND);
+    assert!(String::from_utf8_lossy(&answer.bytes).contains("the plies of game 1 were removed"));
+}
+
 /// The shares of a ply are those of its target, and White's value turns with the side to move.
 fn check_shares(told: &Value) {
     for (index, ply) in told["plies"].as_array().expect("plies").iter().enumerate() {

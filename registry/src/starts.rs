@@ -37,6 +37,21 @@ pub(super) struct GameStart {
 }
 
 impl StartPlan {
+    /// Returns the finish number of the oldest game of the run from which another may begin; `None` if none can.
+    ///
+    /// # Errors
+    /// [`StoreError::Database`] if the run's own games cannot be read.
+    pub fn oldest_game(&self, reader: &Reader) -> Result<Option<u64>, StoreError> {
+        if self.earlier_share == 0.0 {
+            return Ok(None);
+        }
+        let last = reader.last_finish_number()?;
+        let first = last.saturating_sub(EARLIER_GAMES_MAX) + 1;
+        // The one at or before the first that can be drawn: there may be gate games between.
+        let oldest = reader.self_play_game_finished_by(first)?.map(|game| game.finish_number);
+        Ok(Some(oldest.unwrap_or(first)))
+    }
+
     /// Draws where the game of this seed begins. A start that the rules do not allow, or in which the game is over, gives
     /// way to the initial position.
     ///

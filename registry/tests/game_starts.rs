@@ -38,7 +38,10 @@ fn games_begin_within_the_earlier_games_of_the_run() {
     plan(&learner, StartPlan { earlier_share: 1.0, ..StartPlan::default() });
     let first = lease_one(&learner, "a", now);
     assert_eq!(leases(&learner, 1)[0].moves, Vec::<String>::new(), "there is no earlier game");
+    let oldest = |starts: StartPlan| starts.oldest_game(&learner.store.reader().expect("a reader")).expect("readable");
+    assert_eq!(oldest(StartPlan::default()), None, "no game begins in another");
     report(&learner, "a", &plies(first, &WHITE_WINS), now);
+    assert_eq!(oldest(StartPlan { earlier_share: 1.0, ..StartPlan::default() }), Some(1));
     let later = leases(&learner, 40);
     // Never the position after the last ply: the game was over then.
     later.iter().for_each(|lease| assert_begins(lease, &WHITE_WINS, WHITE_WINS.len() - 1));

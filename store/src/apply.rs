@@ -7,7 +7,7 @@ use shared::record::{PlyRecord, PolicyTarget};
 use super::columns::Column;
 use super::rows::{FinishedGame, IterationRow, NewGame, NewNetwork, outcome_word};
 use super::statement::{NOW, execute};
-use super::{Change, StoreError, workers};
+use super::{Change, StoreError, game_thinning, workers};
 
 /// Makes one change.
 pub(super) fn apply(connection: &Connection, change: &Change) -> Result<(), StoreError> {
@@ -16,6 +16,7 @@ pub(super) fn apply(connection: &Connection, change: &Change) -> Result<(), Stor
         Change::AddPly { game_id, ply, record } => add_ply(connection, *game_id, *ply, record),
         Change::FinishGame(game) => finish_game(connection, game),
         Change::QuarantineGame { game_id, reason } => quarantine_game(connection, *game_id, reason),
+        Change::ThinGame { game_id } => game_thinning::thin_game(connection, *game_id),
         Change::AddWorker(worker) => workers::add_worker(connection, worker),
         Change::LeaseGame { game_id, worker_id, ply } => workers::lease_game(connection, *game_id, worker_id, *ply),
         Change::SetAside { worker_id } => workers::set_aside(connection, worker_id),

@@ -74,7 +74,8 @@ impl StoredGame {
 /// Gives each finished game of an older store its checksum. Games that cannot be read get none: they are found as they are
 /// replayed.
 pub(super) fn add_missing(connection: &Connection) -> Result<u64, StoreError> {
-    let mut finished = connection.prepare("SELECT game_id FROM games WHERE state = 'finished' AND checksum IS NULL")?;
+    let mut finished = connection
+        .prepare("SELECT game_id FROM games WHERE state = 'finished' AND checksum IS NULL AND is_thinned = 0")?;
     let ids: Vec<GameId> =
         finished.query_map([], |row| Ok(row.get::<_, Column<GameId>>(0)?.0))?.collect::<rusqlite::Result<_>>()?;
     let columns = GameColumns::of(connection)?;

@@ -13,6 +13,7 @@ mod cost;
 pub mod durable;
 mod error;
 pub mod files;
+mod game_thinning;
 mod integrity;
 pub mod lock;
 mod log_bound;
@@ -36,6 +37,7 @@ use std::path::{Path, PathBuf};
 pub use browse::{GameFilter, GameKindFilter, GameSummary, IterationSummary, MetricValue, RunTotals};
 pub use checksum::{SealedEnd, record_checksum};
 pub use error::StoreError;
+pub use game_thinning::ThinnableGame;
 pub use problem::StoreProblem;
 pub use read::{GameStatistics, Reader};
 pub use rows::{

@@ -78,13 +78,16 @@ impl Reader {
         self.list(sql, [], |row| row.get(0).map(|Column(game_id)| game_id))
     }
 
-    /// Returns the numbers of all games of a kind that finished, in the order in which they did.
+    /// Returns the numbers of all games of a kind that finished and have their plies, in the order in which they finished.
     ///
     /// # Errors
     /// [`StoreError::Database`] if the database fails.
     pub fn finished_game_ids(&self, kind: GameKind) -> Result<Vec<GameId>, StoreError> {
-        let sql = "SELECT game_id FROM games WHERE state = 'finished' AND kind = ?1 ORDER BY finish_number";
-        self.list(sql, [kind], |row| row.get(0).map(|Column(game_id)| game_id))
+        let sql = format!(
+            "SELECT game_id FROM games WHERE state = 'finished' AND kind = ?1 AND {} = 0 ORDER BY finish_number",
+            self.game_columns.is_thinned
+        );
+        self.list(&sql, [kind], |row| row.get(0).map(|Column(game_id)| game_id))
     }
 
     /// Returns the games of a candidate's gate, finished or not, without their plies.
@@ -98,14 +101,16 @@ impl Reader {
         Ok(games)
     }
 
-    /// Returns one game with its plies. A finished game that has a checksum is what was stored.
+    /// Returns one game with its plies, unless they were removed. A finished game that has both plies and a checksum is what
+    /// was stored.
     ///
     /// # Errors
     /// [`StoreError::Database`] if the database fails, [`StoreError::Damaged`] if the game cannot be read, its plies have a
     /// gap, or its checksum is another.
     pub fn game(&self, game_id: GameId) -> Result<Option<StoredGame>, StoreError> {
         let Some(game) = stored_game(&self.connection, &self.game_columns, game_id)? else { return Ok(None) };
-        if game.state == GameState::Finished && game.checksum.is_some() && game.checksum != game.computed_checksum() {
+        let is_sealed = game.state == GameState::Finished && !game.is_thinned;
+        if is_sealed && game.checksum.is_some() && game.checksum != game.computed_checksum() {
             let what = format!("game {game_id}: its record is not what was stored: the checksum is another");
             return Err(StoreError::Damaged { what });
         }
@@ -122,8 +127,8 @@ impl Reader {
         Ok(statement.query_row(params![Column(game_id), ply], |row| row.get(0)).optional()?)
     }
 
-    /// Returns the newest finished self-play games, back to the first with which `is_enough`, which sees the newest first;
-    /// oldest first.
+    /// Returns the newest finished self-play games that have their plies, back to the first with which `is_enough`, which
+    /// sees the newest first; oldest first.
     ///
     /// # Errors
     /// [`StoreError::Database`] if the database fails.
@@ -131,9 +136,12 @@ impl Reader {
         &self,
         mut is_enough: impl FnMut(&FinishedSpan) -> bool,
     ) -> Result<Vec<FinishedSpan>, StoreError> {
-        let sql = "SELECT game_id, finish_number, sample_count, moves_hash, is_cut_off FROM games
-                   WHERE state = 'finished' AND kind = 'self_play' ORDER BY finish_number DESC";
-        let mut statement = self.connection.prepare(sql)?;
+        let sql = format!(
+            "SELECT game_id, finish_number, sample_count, moves_hash, is_cut_off FROM games
+             WHERE state = 'finished' AND kind = 'self_play' AND {} = 0 ORDER BY finish_number DESC",
+            self.game_columns.is_thinned
+        );
+        let mut statement = self.connection.prepare(&sql)?;
         let mut rows = statement.query([])?;
         let mut spans = Vec::new();
         while let Some(row) = rows.next()? {

@@ -19,13 +19,19 @@ pub(super) struct GameColumns {
     pub(super) list: String,
     /// Whether there is a column `opponent_id`.
     pub(super) has_opponents: bool,
+    /// What stands for the column `is_thinned`.
+    pub(super) is_thinned: &'static str,
 }
 
 impl GameColumns {
     /// Returns the columns that the database has.
     pub(super) fn of(connection: &Connection) -> Result<Self, StoreError> {
         let added = version::added_game_columns(connection)?;
-        Ok(Self { list: format!("{GAME_COLUMNS}, {added}"), has_opponents: added.contains("opponent_id") })
+        Ok(Self {
+            list: format!("{GAME_COLUMNS}, {added}"),
+            has_opponents: added.contains("opponent_id"),
+            is_thinned: if added.contains("is_thinned") { "is_thinned" } else { "0" },
+        })
     }
 }
 
@@ -142,6 +148,7 @@ pub(super) fn read_game(row: &Row<'_>) -> rusqlite::Result<StoredGame> {
         finish_number: row.get::<_, Option<i64>>(14)?.map(i64::cast_unsigned),
         moves_hash: row.get::<_, Option<i64>>(15)?.map(i64::cast_unsigned),
         checksum: row.get::<_, Option<i64>>(18)?.map(i64::cast_unsigned),
+        is_thinned: row.get(19)?,
         record: GameRecord { start, opening_ply_count: row.get(10)?, plies: Vec::new() },
     })
 }

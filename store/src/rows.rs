@@ -305,6 +305,8 @@ pub struct StoredGame {
     pub moves_hash: Option<u64>,
     /// Checksum of its record when it finished, if it was made then.
     pub checksum: Option<u64>,
+    /// Whether its plies were removed ([`Change::ThinGame`]): then opening and settings are gone too.
+    pub is_thinned: bool,
     /// Opening and plies; not read for lists of games.
     pub record: GameRecord,
 }
@@ -381,6 +383,12 @@ pub enum Change {
         game_id: GameId,
         /// Why.
         reason: String,
+    },
+    /// The plies of a game that is over are removed; its row stays, for all that is counted. Of no effect on a game that
+    /// goes on, is in quarantine, or belongs to a gate that is not decided.
+    ThinGame {
+        /// The game.
+        game_id: GameId,
     },
     /// A worker is about to get its first game.
     AddWorker(WorkerRow),

@@ -1,4 +1,4 @@
--- Schema 7 of a run's store. What each column means: docs/store.md. Tables about workers: workers.sql.
+-- Schema 8 of a run's store. What each column means: docs/store.md. Tables about workers: workers.sql.
 CREATE TABLE runs (
     run_id TEXT PRIMARY KEY,
     created_at TEXT NOT NULL,
@@ -70,12 +70,14 @@ CREATE TABLE games (
     start_position TEXT,
     opponent_id INTEGER,
     checksum INTEGER,
+    is_thinned INTEGER NOT NULL DEFAULT 0,
     CHECK ((state = 'finished') = (finish_number IS NOT NULL)),
     CHECK ((state = 'finished') = (result IS NOT NULL)),
     CHECK ((kind = 'gate') = (candidate_id IS NOT NULL))
 ) STRICT;
 CREATE INDEX games_open ON games (game_id) WHERE state = 'open';
 CREATE INDEX games_gate ON games (candidate_id) WHERE kind = 'gate';
+CREATE INDEX games_with_plies ON games (kind, finish_number) WHERE is_thinned = 0;
 
 CREATE TABLE plies (
     game_id INTEGER NOT NULL REFERENCES games,

@@ -11,6 +11,8 @@ use super::{Reader, StoreError};
 pub struct EarlierGame {
     /// The game.
     pub game_id: GameId,
+    /// Its place in the order in which games finished.
+    pub finish_number: u64,
     /// The position that it began from; `None`: the initial one.
     pub start: Option<String>,
     /// Plies played, its opening included.
@@ -18,17 +20,25 @@ pub struct EarlierGame {
 }
 
 impl Reader {
-    /// Returns the self-play game that finished last up to this finish number.
+    /// Returns the self-play game that finished last up to this finish number, of those that have their plies.
     ///
     /// # Errors
     /// [`StoreError::Database`] if the database fails.
     pub fn self_play_game_finished_by(&self, finish_number: u64) -> Result<Option<EarlierGame>, StoreError> {
-        let sql = "SELECT game_id, start_position, ply_count FROM games
-                   WHERE finish_number <= ?1 AND state = 'finished' AND kind = 'self_play'
-                   ORDER BY finish_number DESC LIMIT 1";
-        let mut statement = self.connection.prepare_cached(sql)?;
+        let sql = format!(
+            "SELECT game_id, start_position, ply_count, finish_number FROM games
+             WHERE finish_number <= ?1 AND state = 'finished' AND kind = 'self_play' AND {} = 0
+             ORDER BY finish_number DESC LIMIT 1",
+            self.game_columns.is_thinned
+        );
+        let mut statement = self.connection.prepare_cached(&sql)?;
         let game = statement.query_row([finish_number.cast_signed()], |row| {
-            Ok(EarlierGame { game_id: row.get::<_, Column<_>>(0)?.0, start: row.get(1)?, ply_count: row.get(2)? })
+            Ok(EarlierGame {
+                game_id: row.get::<_, Column<_>>(0)?.0,
+                finish_number: row.get::<_, i64>(3)?.cast_unsigned(),
+                start: row.get(1)?,
+                ply_count: row.get(2)?,
+            })
         });
         Ok(game.optional()?)
     }

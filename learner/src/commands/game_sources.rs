@@ -189,6 +189,10 @@ impl<T: VisitGames> GameVisitor for RunVisit<'_, T> {
         for &kind in self.kinds {
             let game_ids = self.reader.finished_game_ids(kind)?;
             let first = game_ids.len().saturating_sub(self.newest);
+            let thinned_count = self.reader.thinned_game_count(kind)?;
+            if thinned_count > 0 && game_ids.len() < self.newest {
+                logging::print_line(&format!("left out: {thinned_count} games without plies (store.keep_games)"));
+            }
             for chunk in game_ids[first..].chunks(CHUNK_GAMES) {
                 let stored = chunk.iter().filter_map(|game_id| stored(self.reader, *game_id).transpose());
                 let stored: Vec<_> = stored.collect::<anyhow::Result<_>>()?;

@@ -8,6 +8,7 @@ mod page;
 mod parts;
 mod play;
 mod serving;
+mod store;
 mod supervised_settings;
 
 use std::ops::{Deref, RangeInclusive};
@@ -25,6 +26,7 @@ pub use page::PageConfig;
 pub use parts::{JoinTerms, PipelineSettings, TrainerSettings};
 pub use play::{AlarmConfig, GateConfig, SelfPlayConfig, SimulationGrowth, YardstickConfig};
 pub use serving::{InferenceConfig, MetricsConfig, PipelineMode, RunConfig, ServerConfig};
+pub use store::StoreConfig;
 pub use supervised_settings::{LearningRateSchedule, SupervisedSettings};
 
 /// The built-in default: the first description, to the letter.
@@ -70,6 +72,8 @@ pub struct LearnerConfig {
     pub replay: ReplayConfig,
     /// When to warn.
     pub alarms: AlarmConfig,
+    /// What of an old run stays on the disk.
+    pub store: StoreConfig,
     /// Where copies of the run are kept.
     pub backup: BackupConfig,
     /// What is logged, and how.
@@ -121,6 +125,7 @@ impl LearnerConfig {
         let has_games = human_start_share == 0.0 || !self.replay.human_games.is_empty();
         check_that("replay.human_games", has_games, || "names no games, but self_play.human_start_share is above 0")?;
         self.alarms.check().map_err(under("alarms"))?;
+        self.store.check().map_err(under("store"))?;
         self.backup.check().map_err(under("backup"))
     }
 }
@@ -244,6 +249,8 @@ mod tests {
             ("training.iterations", |config| config.training.iterations = u32::MAX),
             ("training.checkpoint_steps", |config| config.training.checkpoint_steps = u32::MAX),
             ("replay.position_count_max", |config| config.replay.position_count_max = u32::MAX),
+            ("store.keep_games", |config| config.store.keep_games = u32::MAX),
+            ("store.keep_rejected_networks", |config| config.store.keep_rejected_networks = u32::MAX),
             ("pretrain.epochs", |config| config.pretrain.epochs = u32::MAX),
             ("pretrain.plateau_patience", |config| config.pretrain.plateau_patience = u32::MAX),
             ("offline.checkpoint_steps", |config| config.offline.checkpoint_steps = u32::MAX),

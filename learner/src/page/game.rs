@@ -41,6 +41,8 @@ pub(super) struct GameAnswer {
     /// The board before each ply, and after the last one.
     boards: Vec<Board>,
     plies: Vec<PlyLine>,
+    /// Whether its plies were removed (`store.keep_games`).
+    is_thinned: bool,
     /// Why the game is not told to its end.
     problem: Option<String>,
 }
@@ -93,7 +95,7 @@ impl BoardVisitor for ReadGame {
     type Output = GameAnswer;
 
     fn visit<E: Encoding<Game: BoardGame>>(self, encoding: E) -> GameAnswer {
-        let StoredGame { game, state, result, record, .. } = self.stored;
+        let StoredGame { game, state, result, is_thinned, record, .. } = self.stored;
         let mut replayed =
             ReplayedGame { encoding: &encoding, frame: Frame::default(), boards: Vec::new(), plies: Vec::new() };
         let problem = replayed.tell(record.start.as_deref(), &record.plies).err().map(|problem| problem.to_string());
@@ -114,6 +116,7 @@ impl BoardVisitor for ReadGame {
             pieces: encoding.game().pieces(),
             boards: replayed.boards,
             plies: replayed.plies,
+            is_thinned,
             problem,
         }
     }

@@ -89,6 +89,10 @@ pub(super) async fn position(page: &Page, query: &Query) -> Answer<PositionAnswe
         None => (Vec::new(), None),
         Some(game_id) => {
             let stored = page.source.read(move |reader| stored_game(reader, game_id)).await?;
+            if stored.is_thinned {
+                let what = format!("the plies of game {game_id} were removed (store.keep_games)");
+                return Err(PageError::NotFound(what));
+            }
             let plies = stored.record.plies;
             let ply = ply.unwrap_or(plies.len());
             if ply > plies.len() {

@@ -39,7 +39,15 @@ impl RunStatus {
 
     /// Adds one to a named counter.
     pub fn count(&self, name: &str) {
-        *lock(&self.counters).entry(name.to_owned()).or_default() += 1;
+        self.count_more(name, 1);
+    }
+
+    /// Adds a number to a named counter.
+    pub(crate) fn count_more(&self, name: &str, count: u64) {
+        if count > 0 {
+            *lock(&self.counters).entry(name.to_owned()).or_default() += count;
+        }
+    }
     }
 
     /// Returns the named counters, those of the backups among them.

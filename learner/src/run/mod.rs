@@ -8,6 +8,7 @@ mod learning_rates;
 mod observing;
 mod show_page;
 mod take_up;
+mod upkeep_thread;
 
 use std::sync::Arc;
 use std::thread::JoinHandle;
@@ -50,6 +51,7 @@ use show_page::{bind_page, show_page};
 use take_up::{TakenUp, take_up};
 #[cfg(test)]
 pub(crate) use take_up::{check_checkpoints, fill_replay};
+use upkeep_thread::start_upkeep;
 
 /// Runs until `stop` or the last iteration.
 ///
@@ -120,6 +122,7 @@ where
         let tokio = self.tokio.handle();
         let pipeline = make_pipeline(&self.settings, &encoding, &taken_up, &inference, &status, &self.stop, tokio)?;
         let backup = start_backup(&self.settings, &taken_up.best, &status)?;
+        let upkeep = start_upkeep(&self.settings, &taken_up, &status, tokio, &self.stop)?;
         watch(tokio, &observer, self.settings.alarms, &self.stop);
         if let Some(listener) = metrics_listener {
             show_metrics(tokio, listener, tls.as_ref(), &observer, &self.stop);
@@ -141,6 +144,9 @@ where
         self.stop.cancel();
         let ended = pipeline.join().map_err(|_| RunError::PipelineDied)?;
         await_end(&inference_threads, deadline);
+        if upkeep.is_some_and(|upkeep| upkeep.join().is_err()) {
+            warn!("the upkeep thread died: old games and networks stayed");
+        }
         if let Some(backup) = backup {
             // Nothing is written any more. A run that did all it was to do has no machine that is about to go.
             let is_hurried = !matches!(ended, Ok(Ended::IterationsDone));

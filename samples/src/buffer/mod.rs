@@ -59,6 +59,12 @@ impl SharedReplay {
         self.lock().position_count()
     }
 
+    /// Returns the finish number of the oldest game of which positions are kept, to learn from or to measure with.
+    #[must_use]
+    pub fn first_finish_number(&self) -> Option<u64> {
+        self.lock().first_finish_number()
+    }
+
     /// Returns the bytes that a position takes on average, bookkeeping included.
     #[must_use]
     pub fn mean_position_bytes(&self) -> f64 {

@@ -69,6 +69,14 @@ impl ReplaySets {
         self.learned.position_count()
     }
 
+    /// Returns the finish number of the oldest game that has positions here, to learn from or held out; `None` before there
+    /// is one.
+    #[must_use]
+    pub fn first_finish_number(&self) -> Option<u64> {
+        let held_out = self.held_out.as_ref().and_then(|held_out| held_out.samples.first_finish_number());
+        self.learned.first_finish_number().into_iter().chain(held_out).min()
+    }
+
     /// Fixes the whole window to learn from, as [`SampleBuffer::fix_window`] does.
     pub fn fix_window(&mut self, finish_number: u64) {
         let _ = self.learned.fix_window(finish_number, u64::MAX);
@@ -123,6 +131,7 @@ mod tests {
         let tags = |samples: &SampleBuffer| -> Vec<u8> {
             (0..samples.position_count()).step_by(2).filter_map(|number| Some(samples.get(number)?.0[0])).collect()
         };
+        assert_eq!(sets.first_finish_number(), (1..).find(|number| !held_out.contains(&(*number as u8))));
         let newest = sets.held_out_until(20);
         assert_eq!(tags(&newest), held_out[held_out.len() - 3..], "the newest, from number 0 on");
         let last = *held_out.last().expect("one is held out");

@@ -107,6 +107,12 @@ impl SampleBuffer {
         self.entries.len() as u64
     }
 
+    /// Returns the finish number of the oldest game that still has positions here.
+    #[must_use]
+    pub fn first_finish_number(&self) -> Option<u64> {
+        self.games.front().map(|(finish_number, _)| *finish_number)
+    }
+
     /// Returns the bytes that a position takes on average, bookkeeping included; 0 of an empty buffer.
     #[must_use]
     pub fn mean_position_bytes(&self) -> f64 {
@@ -271,8 +277,9 @@ mod tests {
         let before = content(&buffer, window);
         push(&mut buffer, 5, &game(5, 3));
         assert_eq!(content(&buffer, window), before);
+        assert_eq!(buffer.first_finish_number(), Some(1));
         buffer.release();
-        assert_eq!(buffer.position_count(), 4);
+        assert_eq!((buffer.position_count(), buffer.first_finish_number()), (4, Some(2)));
         assert!(buffer.get(window.start).is_none());
     }
 

@@ -101,6 +101,7 @@ export async function showGame(place, [number, ply], _query, signal) {
     el("h1", {}, `Game ${count(game.game_id)}: ${game.state === "finished" ? resultText(game) : game.state}`),
     el("p", { class: "quiet small" }, badge(game.kind), ` of iteration ${count(game.iteration)}; White: ${network(game.white_network)}, Black: ${network(game.black_network)}; ${count(game.plies.length)} plies`,
       game.opening_ply_count ? `, the first ${game.opening_ply_count} given` : "", game.start ? `; from ${game.start}` : ""),
+    game.is_thinned ? el("p", { class: "quiet" }, "Its plies were removed to save room (store.keep_games).") : "",
     game.problem ? el("p", { class: "problem" }, `The rules disagree: ${game.problem}`) : "",
     el("div", { class: "viewer" },
       el("div", {}, hands[1], el("div", { class: "panel" }, board), hands[0], slider, el("div", { class: "steps" }, buttons)),
@@ -112,7 +113,7 @@ function sideOf(game, at, last) {
   const ply = game.plies[at];
   const head = el("p", {}, el("b", {}, `Ply ${at} of ${last}`), at > 0 ? `, after ${game.plies[at - 1].move}` : "");
   const onward = el("p", {}, el("a", { href: `#/try?game=${game.game_id}&ply=${at}` }, "Try moves from here"));
-  if (!ply) return [el("div", { class: "panel" }, head, el("p", {}, game.state === "finished" ? `End: ${resultText(game)}.` : "The game goes on."), onward)];
+  if (!ply) return [el("div", { class: "panel" }, head, el("p", {}, game.state === "finished" ? `End: ${resultText(game)}.` : "The game goes on."), game.is_thinned ? "" : onward)];
   const facts = el("dl", {},
     el("dt", {}, "to move"), el("dd", {}, ply.side === "white" ? "White" : "Black"),
     el("dt", {}, "played"), el("dd", {}, el("b", {}, ply.move)),

@@ -321,7 +321,7 @@ impl World {
             }
             core.promises.acknowledge(ply.key, &ply.move_text).unwrap_or_else(|broken| panic!("{broken}"));
             let stored = core.ledger.plies.get(&ply.key);
-            if stored != Some(&ply.move_text) {
+            if stored != Some(&ply.move_text) && !core.ledger.thinned.contains(&game_id) {
                 panic!("{:?} {} is acknowledged, stored is {stored:?}", ply.key, ply.move_text);
             }
             if !ply.is_stored && !ply.is_owner {

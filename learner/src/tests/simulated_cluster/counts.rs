@@ -20,6 +20,8 @@ pub(super) struct Counts {
     pub(super) worker_deaths: u64,
     pub(super) plies: u64,
     pub(super) games: u64,
+    /// Games whose plies were removed.
+    pub(super) thinned_games: u64,
     pub(super) iterations: u64,
     pub(super) promotions: u64,
     pub(super) training_steps: u64,
@@ -30,6 +32,7 @@ impl Counts {
     pub(super) fn finish(&mut self, ledger: &Ledger) {
         self.plies = ledger.plies.len() as u64;
         self.games = ledger.games.values().filter(|game| game.state == "finished").count() as u64;
+        self.thinned_games = ledger.thinned.len() as u64;
         self.iterations = ledger.iterations.values().filter(|it| it.state.is_finished()).count() as u64;
         self.promotions =
             ledger.networks.values().filter(|(_, generation)| generation.is_some_and(|g| g > 0)).count() as u64;
@@ -38,7 +41,7 @@ impl Counts {
 
     /// Adds those of another simulation.
     pub(super) fn add(&mut self, other: &Self) {
-        let sums: [(&mut u64, u64); 15] = [
+        let sums: [(&mut u64, u64); 16] = [
             (&mut self.events, other.events),
             (&mut self.calls, other.calls),
             (&mut self.kills, other.kills),
@@ -51,6 +54,7 @@ impl Counts {
             (&mut self.worker_deaths, other.worker_deaths),
             (&mut self.plies, other.plies),
             (&mut self.games, other.games),
+            (&mut self.thinned_games, other.thinned_games),
             (&mut self.iterations, other.iterations),
             (&mut self.promotions, other.promotions),
             (&mut self.training_steps, other.training_steps),

@@ -50,6 +50,8 @@ pub(super) struct LedgerIteration {
 pub(super) struct Ledger {
     pub(super) games: BTreeMap<u64, LedgerGame>,
     pub(super) plies: BTreeMap<(u64, u32), String>,
+    /// Games whose plies were removed.
+    pub(super) thinned: BTreeSet<u64>,
     /// State and generation.
     pub(super) networks: BTreeMap<u32, (&'static str, Option<u32>)>,
     pub(super) iterations: BTreeMap<u32, LedgerIteration>,
@@ -81,6 +83,7 @@ impl Ledger {
             }
             Change::FinishGame(game) => self.finish_game(game),
             Change::QuarantineGame { game_id, reason } => Err(format!("game {game_id} quarantined: {reason}")),
+            Change::ThinGame { game_id } => self.thin_game(game_id.get()),
             Change::LeaseGame { game_id, worker_id, .. } => {
                 let game = self.games.get_mut(&game_id.get()).ok_or("a lease of no game")?;
                 game.holder = Some(worker_id.clone());
@@ -181,6 +184,18 @@ impl Ledger {
         game.finish_number = Some(finished.finish_number);
         game.result = Some(word_of(ended));
         game.sample_count = u64::from(finished.sample_count);
+        Ok(())
+    }
+
+    /// Removes the plies of a game, unless somebody may still need them.
+    fn thin_game(&mut self, game_id: u64) -> Result<(), String> {
+        let game = self.games.get(&game_id).ok_or("no game is thinned")?;
+        let candidate = game.gate.and_then(|(candidate, _)| self.networks.get(&candidate));
+        let is_at_gate = candidate.is_some_and(|(state, _)| *state == "candidate");
+        if ["finished", "abandoned"].contains(&game.state) && !is_at_gate {
+            self.plies.retain(|(of, _), _| *of != game_id);
+            self.thinned.insert(game_id);
+        }
         Ok(())
     }
 
@@ -300,6 +315,9 @@ impl Ledger {
         let mut rows = connection.prepare("SELECT game_id, ply, move_text FROM plies")?;
         let plies = rows.query_map([], |row| Ok(((row.get::<_, i64>(0)? as u64, row.get(1)?), row.get(2)?)))?;
         ledger.plies = plies.collect::<Result<_, _>>()?;
+        let mut rows = connection.prepare("SELECT game_id FROM games WHERE is_thinned = 1")?;
+        let thinned = rows.query_map([], |row| Ok(row.get::<_, i64>(0)? as u64))?;
+        ledger.thinned = thinned.collect::<Result<_, _>>()?;
         let mut rows = connection.prepare(
             "SELECT game_id, kind, iteration, state, finish_number, result, coalesce(sample_count, 0), candidate_id,
                  opponent_id, white_network_id, pair_index,
@@ -364,6 +382,9 @@ impl Ledger {
             .or_else(|| first("game", &self.games, &found.games))
             .or_else(|| first("network", &self.networks, &found.networks))
             .or_else(|| first("iteration", &self.iterations, &found.iterations))
+            .or_else(|| {
+                (self.thinned != found.thinned).then(|| format!("thinned {:?} and {:?}", self.thinned, found.thinned))
+            })
             .or_else(|| {
                 (self != found).then(|| format!("checkpoints {:?} and {:?}", self.checkpoints, found.checkpoints))
             })

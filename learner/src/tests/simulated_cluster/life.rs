@@ -29,6 +29,7 @@ use crate::run::{check_checkpoints, fill_replay};
 use crate::services::{JoinedWorkers, LoadMeter, WorkerCalls};
 use crate::tensorboard::TensorBoardLog;
 use crate::trainer::TrainerHandle;
+use crate::upkeep::OldGames;
 
 /// A learner that is up.
 pub(super) struct Life {
@@ -40,6 +41,7 @@ pub(super) struct Life {
     pub(super) joined: Arc<JoinedWorkers>,
     pub(super) calls: WorkerCalls<TicTacToeEncoding>,
     pub(super) training: Mutex<Training>,
+    old_games: OldGames,
     pub(super) stop: CancellationToken,
 }
 
@@ -200,8 +202,11 @@ impl World {
             is_self_play_paused: false,
         };
         let training = Mutex::new(Training::new(hand));
+        let (keep_games, starts) = (settings.store.keep_games, pipeline.starts.clone());
+        let old_games = OldGames { keep_games, replay: Arc::clone(&replay), starts };
         let stop = stop.clone();
-        Ok((Arc::new(Life { store, files, registry, replay, best, joined, calls, training, stop }), pipeline))
+        let life = Life { store, files, registry, replay, best, joined, calls, training, old_games, stop };
+        Ok((Arc::new(life), pipeline))
     }
 
     fn run_row(&self) -> RunRow {
@@ -212,6 +217,17 @@ impl World {
             config: "{}".into(),
             seed: self.plan.settings.run.seed,
             start_network: None,
+        }
+    }
+
+    /// Asks the store to remove plies of old games, as the learner's thread does; nobody waits for it here.
+    pub(super) fn thin(&self) {
+        let Some(life) = self.life() else { return };
+        let reader = life.store.store().reader().expect("a reader");
+        let changes = life.old_games.next_step(&reader).expect("readable");
+        if !changes.is_empty() {
+            drop(life.store.store().submit(changes).expect("queued"));
+            self.note_queued();
         }
     }
 

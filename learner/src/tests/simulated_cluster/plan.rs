@@ -58,7 +58,7 @@ impl Plan {
     /// Makes the plan of a seed.
     pub(super) fn new(seed: u64) -> Self {
         let mut random = Pcg64::seed_from_u64(seed ^ 0x706c_616e);
-        let settings = settings(&mut random);
+        let settings = settings(seed, &mut random);
         let mut fault = |most: f64| if random.random_bool(0.5) { random.random_range(0.1..=1.0) * most } else { 0.0 };
         let faults = Faults {
             loss: fault(0.2),
@@ -94,7 +94,7 @@ impl Plan {
     }
 }
 
-fn settings(random: &mut Pcg64) -> LearnerSettings {
+fn settings(seed: u64, random: &mut Pcg64) -> LearnerSettings {
     let mut config = LearnerConfig { game: GameSpec::TicTacToe {}, ..LearnerConfig::default() };
     config.run.seed = random.random();
     config.run.pipeline = if random.random_bool(0.5) { PipelineMode::Lockstep } else { PipelineMode::Overlapped };
@@ -115,5 +115,12 @@ fn settings(random: &mut Pcg64) -> LearnerSettings {
     config.replay.position_count_min = random.random_range(1..=20);
     config.replay.position_count_max = if random.random_bool(0.2) { 40 } else { 100_000 };
     config.replay.held_out_share = if random.random_bool(0.3) { 0.25 } else { 0.0 };
+    // Every other seed, and not drawn: what the others stand for stays. A large buffer needs all games.
+    if seed.is_multiple_of(2) {
+        config.store.keep_games = 1 + (seed / 2 % 8) as u32;
+    }
+    if seed.is_multiple_of(4) {
+        config.replay.position_count_max = 40;
+    }
     LearnerSettings::try_from(config).expect("possible settings")
 }

@@ -36,9 +36,10 @@ impl Promises {
         if known == move_text { Ok(()) } else { Err(format!("{key:?}: {known} and {move_text} were acknowledged")) }
     }
 
-    /// Checks that all that was acknowledged is in the store.
+    /// Checks that all that was acknowledged is in the store, or was removed with its game.
     pub(super) fn check(&self, ledger: &Ledger) -> Result<(), String> {
-        let lost = self.plies.iter().find(|(key, text)| ledger.plies.get(key) != Some(text));
+        let is_lost = |key: &(u64, u32), text| ledger.plies.get(key) != Some(text) && !ledger.thinned.contains(&key.0);
+        let lost = self.plies.iter().find(|(key, text)| is_lost(key, text));
         match lost {
             None => Ok(()),
             Some((key, text)) => {
@@ -49,7 +50,7 @@ impl Promises {
 
     /// Forgets what a disk has lost that lied.
     pub(super) fn retain(&mut self, ledger: &Ledger) {
-        self.plies.retain(|key, text| ledger.plies.get(key) == Some(text));
+        self.plies.retain(|key, text| ledger.plies.get(key) == Some(text) || ledger.thinned.contains(&key.0));
     }
 
     /// The learner has started: the worker that had a game last may go on, until another one gets it.

@@ -241,6 +241,7 @@ impl World {
         if is_full {
             self.set_full(true);
         }
+        self.thin();
     }
 
     /// From now on nothing goes wrong any more.
