@@ -2,6 +2,8 @@
 
 use std::time::{Duration, SystemTime};
 
+use learner::numbers::disk_words;
+
 /// Width of the names.
 const NAME_WIDTH: usize = 16;
 /// Workers in the table at most; `--json` has more.
@@ -157,7 +159,7 @@ fn add_cost(table: &mut Table, reply: &proto::GetStatusReply) {
         }
     }
     if let Some(bytes) = reply.disk_free_bytes {
-        table.line("disk", format!("{:.1} GiB free", bytes as f64 / f64::from(1 << 30)));
+        table.line("disk", disk_words(bytes, reply.disk_full_seconds.map(Duration::from_secs)));
     }
 }
 
@@ -243,6 +245,8 @@ mod tests {
                 money: Some(5.0),
                 uses_per_position: Some(3.5),
             }),
+            disk_free_bytes: Some(41 << 30),
+            disk_full_seconds: Some(12 * 86_400),
             counters: [("held_self_play_count".to_owned(), 64), ("refused_ply_count".to_owned(), 7)].into(),
             ..Default::default()
         }
@@ -267,6 +271,7 @@ mod tests {
             "  time            2h30m",
             "  arithmetic      2.500 PFLOP",
             "  money           5.00, 2.50 a promotion",
+            "  disk            41.0 GiB free, full in 12 days",
             "  disk            for 1m30s: nearly full",
         ] {
             assert!(table.lines().any(|found| found == line), "{line:?} is not in\n{table}");

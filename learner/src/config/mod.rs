@@ -228,6 +228,7 @@ mod tests {
             ("metrics.listen", |config| config.metrics.listen = Some(([0, 0, 0, 0], 9464).into())),
             ("run.hourly_price", |config| config.run.hourly_price = -0.1),
             ("alarms.no_games_max", |config| config.alarms.no_games_max = Duration::MAX),
+            ("alarms.disk_full_in_min", |config| config.alarms.disk_full_in_min = Duration::MAX),
             ("backup.url", |config| config.backup.url = "gs://bucket".to_owned()),
             ("backup.interval", |config| config.backup.interval = Duration::ZERO),
             ("backup.keep_days", |config| config.backup.keep_days = u32::MAX),

@@ -202,6 +202,9 @@ pub struct AlarmConfig {
     pub no_evaluator_max: Duration,
     /// MiB that are to be free on the disk of the run directory; 0: never warn.
     pub disk_free_mib_min: u32,
+    /// Time until that disk is full at the rate of the last day, below which to warn, 0 s to 30 days; 0: never.
+    #[serde(with = "humantime_serde")]
+    pub disk_full_in_min: Duration,
 }
 
 impl AlarmConfig {
@@ -210,7 +213,11 @@ impl AlarmConfig {
         check_range("cut_off_share_max", self.cut_off_share_max, 0.0..=1.0)?;
         check_range("distinct_opening_share_min", self.distinct_opening_share_min, 0.0..=1.0)?;
         check_range("value_error_rise_max", self.value_error_rise_max, 0.0..=4.0)?;
-        for (key, time) in [("no_games_max", self.no_games_max), ("no_evaluator_max", self.no_evaluator_max)] {
+        for (key, time) in [
+            ("no_games_max", self.no_games_max),
+            ("no_evaluator_max", self.no_evaluator_max),
+            ("disk_full_in_min", self.disk_full_in_min),
+        ] {
             check_that(key, time <= ALARM_TIME_MAX, || "is above 30days")?;
         }
         Ok(())

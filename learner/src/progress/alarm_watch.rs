@@ -12,6 +12,7 @@ use super::alarm_board::{AlarmBoard, AlarmChange, AlarmKind};
 use super::run_observer::{RunObservation, RunObserver};
 use super::snapshot::PhaseProgress;
 use crate::config::AlarmConfig;
+use crate::numbers::rough_time;
 
 /// Time between two looks.
 const INTERVAL: Duration = Duration::from_secs(10);
@@ -132,7 +133,17 @@ impl AlarmWatch {
     fn disk(&self, observation: &RunObservation) -> Option<String> {
         let free_mib = observation.disk_free_bytes? >> 20;
         let (dir, limit) = (observation.identity.dir.display(), self.config.disk_free_mib_min);
-        (free_mib < u64::from(limit)).then(|| format!("{dir}: {free_mib} MiB free, fewer than {limit}: make room"))
+        if free_mib < u64::from(limit) {
+            return Some(format!("{dir}: {free_mib} MiB free, fewer than {limit}: make room"));
+        }
+        let (full_in, limit) = (observation.disk_full_in?, self.config.disk_full_in_min);
+        (full_in < limit).then(|| {
+            let (full_in, limit) = (rough_time(full_in), rough_time(limit));
+            format!(
+                "{dir}: {free_mib} MiB free, full in {full_in} at the rate of the last day, less than {limit}: make room, or \
+                 set store.keep_games"
+            )
+        })
     }
 }
 
@@ -250,6 +261,15 @@ mod tests {
         watch.look(&RunObservation { disk_free_bytes: Some(100 << 20), ..quiet() }, &board, now);
         assert_eq!(on(&board), [AlarmKind::Disk]);
         assert!(board.on()[0].text.contains("100 MiB free, fewer than 1024"), "{:?}", board.on());
+        let full_in = |seconds| RunObservation { disk_full_in: Some(Duration::from_secs(seconds)), ..quiet() };
+        watch.look(&full_in(2 * 86_400 - 1), &board, now);
+        assert!(
+            board.on()[0].text.contains("full in 47 hours at the rate of the last day, less than 2 days"),
+            "{:?}",
+            board.on()
+        );
+        watch.look(&full_in(2 * 86_400), &board, now);
+        assert_eq!(on(&board), []);
         watch.look(&observation(), &board, now);
         assert_eq!(on(&board), [AlarmKind::WorkerVersion]);
         assert!(board.on()[0].text.contains("worker a and 1 more: version 9"), "{:?}", board.on());
@@ -303,9 +323,15 @@ mod tests {
         let (board, start) = (AlarmBoard::default(), Instant::now());
         let alarms = LearnerConfig::default().alarms;
         let zero = Duration::ZERO;
-        let mut watch =
-            AlarmWatch::new(AlarmConfig { no_games_max: zero, no_evaluator_max: zero, disk_free_mib_min: 0, ..alarms });
-        let alone = RunObservation { evaluator_count: 0, disk_free_bytes: Some(0), ..quiet() };
+        let mut watch = AlarmWatch::new(AlarmConfig {
+            no_games_max: zero,
+            no_evaluator_max: zero,
+            disk_free_mib_min: 0,
+            disk_full_in_min: zero,
+            ..alarms
+        });
+        let alone =
+            RunObservation { evaluator_count: 0, disk_free_bytes: Some(0), disk_full_in: Some(zero), ..quiet() };
         watch.look(&alone, &board, start);
         watch.look(&alone, &board, start + 3000 * MINUTE);
         assert_eq!(on(&board), []);

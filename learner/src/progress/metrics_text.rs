@@ -80,6 +80,10 @@ impl RunObservation {
         if let Some(bytes) = self.disk_free_bytes {
             families.gauge("alveare_disk_free_bytes", "Bytes free on the disk of the run directory.", bytes as f64)?;
         }
+        if let Some(time) = self.disk_full_in {
+            let help = "When that disk will be full at the rate of the last day; missing while it does not fill.";
+            families.gauge("alveare_disk_full_seconds", help, time.as_secs_f64())?;
+        }
         Ok(())
     }
 
@@ -269,6 +273,7 @@ mod tests {
             "alveare_games_total{kind=\"self_play\"} 90",
             "alveare_alarm{name=\"disk\"} 1",
             "alveare_backup_age_seconds 40",
+            "alveare_disk_full_seconds 1036800",
             "alveare_backups_total 3",
             "alveare_computed_leaves_total 1100",
             "alveare_alarm{name=\"draws\"} 0",

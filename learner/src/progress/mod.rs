@@ -5,6 +5,7 @@
 
 mod alarm_board;
 mod alarm_watch;
+mod disk_trend;
 mod metrics_text;
 mod progress_log;
 mod recent_workers;
@@ -16,6 +17,7 @@ mod worker_list;
 
 pub use alarm_board::{AlarmBoard, AlarmKind};
 pub use alarm_watch::watch_alarms;
+pub use disk_trend::DiskTrend;
 pub(crate) use progress_log::{format_test, log_line};
 pub use recent_workers::RecentWorkers;
 pub use run_observer::{RunIdentity, RunObserver};

@@ -14,6 +14,7 @@ use shared::ids::{NetworkId, NetworkRef};
 use store::StoreProblem;
 
 use super::alarm_board::Alarm;
+use super::disk_trend::DiskTrend;
 use super::recent_workers::RecentWorkers;
 use super::run_status::RunStatus;
 use super::snapshot::ProgressSnapshot;
@@ -56,6 +57,8 @@ pub struct RunObserver {
     pub problem: StoreProblem,
     /// The workers as they were a moment ago.
     pub recent_workers: RecentWorkers,
+    /// How fast the disk of the run directory fills.
+    pub disk: DiskTrend,
 }
 
 /// How the run is doing at one moment.
@@ -82,6 +85,8 @@ pub(crate) struct RunObservation {
     pub(super) refused_call_count: u64,
     /// `None` if the system does not say.
     pub(super) disk_free_bytes: Option<u64>,
+    /// When it will be full at the rate of the last day; `None` if that is not known, or never.
+    pub(super) disk_full_in: Option<Duration>,
     /// Networks that are asked and whose answers say nothing.
     pub(super) answer_faults: Vec<AnswerFault>,
 }
@@ -99,6 +104,7 @@ impl RunObserver {
     /// Looks. Takes the locks of games and workers for a moment, and asks the disk: not for async tasks.
     pub(crate) fn observe(&self, now: Instant) -> RunObservation {
         let status = &self.status;
+        let disk_free_bytes = disk_free_bytes(&self.identity.dir);
         RunObservation {
             identity: self.identity.clone(),
             progress: status.progress(),
@@ -115,7 +121,8 @@ impl RunObserver {
             backup_age: status.backups().age(),
             problem: self.problem.get(),
             refused_call_count: self.auth.refused_count() + self.reader_auth.refused_count(),
-            disk_free_bytes: disk_free_bytes(&self.identity.dir),
+            disk_free_bytes,
+            disk_full_in: disk_free_bytes.and_then(|free_bytes| self.disk.note(free_bytes, now)),
             answer_faults: self.answer_faults(),
         }
     }
@@ -244,6 +251,7 @@ pub(super) mod tests {
             problem: None,
             refused_call_count: 6,
             disk_free_bytes: Some(5 << 30),
+            disk_full_in: Some(Duration::from_secs(12 * 86_400)),
             answer_faults: Vec::new(),
         }
     }

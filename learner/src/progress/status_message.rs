@@ -34,6 +34,7 @@ impl RunObservation {
             workers_left_out: (self.workers.len() - listed.len()) as u32,
             alarms: self.alarms.iter().map(alarm_message).collect(),
             disk_free_bytes: self.disk_free_bytes,
+            disk_full_seconds: self.disk_full_in.map(|time| time.as_secs()),
             counters: self.counter_map(),
             ..Default::default()
         };
@@ -225,6 +226,7 @@ mod tests {
         assert_eq!(counters.map(|name| reply.counters[name]), [2, 3, 40, 1100]);
         assert_eq!((reply.counters["device_busy_percent"], reply.counters["device_fill_percent"]), (75, 90));
         assert_eq!(reply.waiting_for, "gate games");
+        assert_eq!((reply.disk_free_bytes, reply.disk_full_seconds), (Some(5 << 30), Some(12 * 86_400)));
     }
 
     #[test]

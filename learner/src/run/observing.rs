@@ -18,7 +18,7 @@ use super::edge::http_port;
 use super::take_up::TakenUp;
 use crate::config::{AlarmConfig, LearnerConfig, LearnerSettings, MetricsConfig};
 use crate::devices::warn_of_processor;
-use crate::progress::{RecentWorkers, RunIdentity, RunObserver, RunStatus, watch_alarms};
+use crate::progress::{DiskTrend, RecentWorkers, RunIdentity, RunObserver, RunStatus, watch_alarms};
 use crate::services::{METRICS_CONNECTION_COUNT_MAX, metrics_router};
 
 /// The counter of the status that shows how many of the two devices are the processor because `auto` found no GPU.
@@ -73,6 +73,7 @@ pub(super) fn make_observer<E: Encoding>(
         reader_auth: ServerAuth::of_roles(&reader_tokens(tokens)),
         problem: taken_up.store.store().problem().clone(),
         recent_workers: RecentWorkers::default(),
+        disk: DiskTrend::default(),
     })
 }
 
