@@ -227,6 +227,7 @@ mod tests {
             ("server.lease", |config| config.server.lease = Duration::MAX),
             ("metrics.listen", |config| config.metrics.listen = Some(([0, 0, 0, 0], 9464).into())),
             ("run.hourly_price", |config| config.run.hourly_price = -0.1),
+            ("run.summary_interval", |config| config.run.summary_interval = Duration::MAX),
             ("alarms.no_games_max", |config| config.alarms.no_games_max = Duration::MAX),
             ("alarms.disk_full_in_min", |config| config.alarms.disk_full_in_min = Duration::MAX),
             ("backup.url", |config| config.backup.url = "gs://bucket".to_owned()),

@@ -32,12 +32,19 @@ pub struct RunConfig {
     pub start_network: Option<PathBuf>,
     /// Price of an hour of the learner's machine in any currency, 0..=1,000,000; 0: unknown.
     pub hourly_price: f64,
+    /// Time between two summaries in the log, 0 s to 30 days; 0: none.
+    #[serde(with = "humantime_serde")]
+    pub summary_interval: Duration,
 }
+
+/// Longest time between two summaries.
+const SUMMARY_INTERVAL_MAX: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
 impl RunConfig {
     pub(super) fn check(&self) -> Result<(), SettingError> {
         check_that("dir", !self.dir.as_os_str().is_empty(), || "names no folder")?;
-        check_range("hourly_price", self.hourly_price, 0.0..=1e6)
+        check_range("hourly_price", self.hourly_price, 0.0..=1e6)?;
+        check_that("summary_interval", self.summary_interval <= SUMMARY_INTERVAL_MAX, || "is above 30days")
     }
 }
 

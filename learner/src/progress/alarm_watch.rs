@@ -10,6 +10,7 @@ use tracing::{info, warn};
 
 use super::alarm_board::{AlarmBoard, AlarmChange, AlarmKind};
 use super::run_observer::{RunObservation, RunObserver};
+use super::run_summary::RunSummaries;
 use super::snapshot::PhaseProgress;
 use crate::config::AlarmConfig;
 use crate::numbers::rough_time;
@@ -22,18 +23,25 @@ const UNUSABLE_JUDGED_LEAVES: u64 = 100;
 /// More policies than one in so many that are no numbers are too many.
 const UNUSABLE_PRIORS_ONE_IN: u64 = 100;
 
-/// Looks at the run now and then until the stop.
-pub async fn watch_alarms(observer: Arc<RunObserver>, config: AlarmConfig, stop: CancellationToken) {
+/// Looks at the run now and then until the stop: for alarms, and for a summary that is due.
+pub(crate) async fn watch_run(
+    observer: Arc<RunObserver>,
+    config: AlarmConfig,
+    mut summaries: RunSummaries,
+    stop: CancellationToken,
+) {
     let mut watch = AlarmWatch::new(config);
     while stop.run_until_cancelled(tokio::time::sleep(INTERVAL)).await.is_some() {
         let observer = Arc::clone(&observer);
         let looked = tokio::task::spawn_blocking(move || {
-            watch.look(&observer.observe(Instant::now()), observer.status.alarms(), Instant::now());
-            observer.log_refusals(Instant::now());
-            watch
+            let (now, observation) = (Instant::now(), observer.observe(Instant::now()));
+            watch.look(&observation, observer.status.alarms(), now);
+            summaries.look(&observation, now);
+            observer.log_refusals(now);
+            (watch, summaries)
         });
         match looked.await {
-            Ok(back) => watch = back,
+            Ok(back) => (watch, summaries) = back,
             Err(error) => return warn!(%error, "the alarm watch has stopped"),
         }
     }

@@ -123,7 +123,7 @@ where
         let pipeline = make_pipeline(&self.settings, &encoding, &taken_up, &inference, &status, &self.stop, tokio)?;
         let backup = start_backup(&self.settings, &taken_up.best, &status)?;
         let upkeep = start_upkeep(&self.settings, &taken_up, &status, tokio, &self.stop)?;
-        watch(tokio, &observer, self.settings.alarms, &self.stop);
+        watch(tokio, &observer, &self.settings, &self.stop);
         if let Some(listener) = metrics_listener {
             show_metrics(tokio, listener, tls.as_ref(), &observer, &self.stop);
         }

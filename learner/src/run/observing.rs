@@ -16,9 +16,9 @@ use tracing::info;
 use super::RunError;
 use super::edge::http_port;
 use super::take_up::TakenUp;
-use crate::config::{AlarmConfig, LearnerConfig, LearnerSettings, MetricsConfig};
+use crate::config::{LearnerConfig, LearnerSettings, MetricsConfig};
 use crate::devices::warn_of_processor;
-use crate::progress::{DiskTrend, RecentWorkers, RunIdentity, RunObserver, RunStatus, watch_alarms};
+use crate::progress::{DiskTrend, RecentWorkers, RunIdentity, RunObserver, RunStatus, RunSummaries, watch_run};
 use crate::services::{METRICS_CONNECTION_COUNT_MAX, metrics_router};
 
 /// The counter of the status that shows how many of the two devices are the processor because `auto` found no GPU.
@@ -77,14 +77,15 @@ pub(super) fn make_observer<E: Encoding>(
     })
 }
 
-/// Starts to look at alarms, until `stop`.
+/// Starts to look at alarms and to sum up, until `stop`.
 pub(super) fn watch(
     tokio: &tokio::runtime::Handle,
     observer: &Arc<RunObserver>,
-    alarms: AlarmConfig,
+    config: &LearnerConfig,
     stop: &CancellationToken,
 ) {
-    tokio.spawn(watch_alarms(Arc::clone(observer), alarms, stop.clone()));
+    let summaries = RunSummaries::new(config.run.summary_interval);
+    tokio.spawn(watch_run(Arc::clone(observer), config.alarms, summaries, stop.clone()));
 }
 
 /// Starts to serve the metrics, until `stop`.
