@@ -34,3 +34,4 @@ mod tests;
 mod trainer;
 pub mod training_source;
 mod upkeep;
+mod webhook;

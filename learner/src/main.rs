@@ -181,6 +181,10 @@ fn start(cli: &Cli) -> anyhow::Result<()> {
         let token = Token::from_file(file).map_err(anyhow::Error::from);
         token.map_err(|error| loaded.error(key, format!("{error:#}")))?;
     }
+    if let Some(file) = &settings.alarms.webhook_token_file {
+        let token = Token::from_file(file).map_err(anyhow::Error::from);
+        token.map_err(|error| loaded.error("alarms.webhook_token_file", format!("{error:#}")))?;
+    }
     if let Some(files) = settings.server.tls_files() {
         let key = |error: &TlsError| ServerConfig::tls_key(error.setting());
         ServerTls::read(&files).map_err(|error| loaded.error(key(&error), exit::one_line(&error)))?;

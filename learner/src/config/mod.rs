@@ -10,6 +10,7 @@ mod play;
 mod serving;
 mod store;
 mod supervised_settings;
+mod webhook;
 
 use std::ops::{Deref, RangeInclusive};
 
@@ -28,6 +29,7 @@ pub use play::{AlarmConfig, GateConfig, SelfPlayConfig, SimulationGrowth, Yardst
 pub use serving::{InferenceConfig, MetricsConfig, PipelineMode, RunConfig, ServerConfig};
 pub use store::StoreConfig;
 pub use supervised_settings::{LearningRateSchedule, SupervisedSettings};
+pub use webhook::{WebhookUrl, WebhookUrlError};
 
 /// The built-in default: the first description, to the letter.
 pub(crate) const DEFAULT_PRESET: &str = include_str!("../../../config/hive-original.toml");
@@ -124,7 +126,7 @@ impl LearnerConfig {
         )?;
         let has_games = human_start_share == 0.0 || !self.replay.human_games.is_empty();
         check_that("replay.human_games", has_games, || "names no games, but self_play.human_start_share is above 0")?;
-        self.alarms.check().map_err(under("alarms"))?;
+        self.alarms.check(&self.server).map_err(under("alarms"))?;
         self.store.check().map_err(under("store"))?;
         self.backup.check().map_err(under("backup"))
     }
@@ -227,6 +229,10 @@ mod tests {
             ("server.lease", |config| config.server.lease = Duration::MAX),
             ("metrics.listen", |config| config.metrics.listen = Some(([0, 0, 0, 0], 9464).into())),
             ("run.hourly_price", |config| config.run.hourly_price = -0.1),
+            ("alarms.webhook_token_file", |config| config.alarms.webhook_token_file = Some("token".into())),
+            ("alarms.webhook", |config| {
+                config.alarms.webhook = WebhookUrl::parse("http://user@host/").expect("an address");
+            }),
             ("run.summary_interval", |config| config.run.summary_interval = Duration::MAX),
             ("alarms.no_games_max", |config| config.alarms.no_games_max = Duration::MAX),
             ("alarms.disk_full_in_min", |config| config.alarms.disk_full_in_min = Duration::MAX),

@@ -66,7 +66,7 @@ impl LearnerSettings {
             self_play: self.self_play.clone(),
             gate: self.gate.clone(),
             yardstick: self.yardstick,
-            alarms: self.alarms,
+            alarms: self.alarms.clone(),
             training: self.training.clone(),
             replay: self.replay.clone(),
         }

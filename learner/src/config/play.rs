@@ -1,6 +1,7 @@
 //! Sections about games: `[self_play]`, `[gate]`, `[alarms]`.
 
 use std::ops::RangeInclusive;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -11,6 +12,8 @@ use shared::game::Game;
 use shared::gate::{GateRule, GateSettings, SequentialTest};
 use shared::search::SearchSettings;
 use shared::setting::{SettingError, check_range, check_that};
+
+use super::{ServerConfig, WebhookUrl};
 
 /// How games are made.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -183,7 +186,7 @@ impl YardstickConfig {
 const ALARM_TIME_MAX: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
 /// When to warn: Hive runs have died of draws without anyone noticing.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AlarmConfig {
     /// Share of drawn games of an iteration, 0..=1.
@@ -205,10 +208,15 @@ pub struct AlarmConfig {
     /// Time until that disk is full at the rate of the last day, below which to warn, 0 s to 30 days; 0: never.
     #[serde(with = "humantime_serde")]
     pub disk_full_in_min: Duration,
+    /// Address that is told of each alarm; empty: none.
+    pub webhook: WebhookUrl,
+    /// File with the token that it is shown; none: no token.
+    pub webhook_token_file: Option<PathBuf>,
 }
 
 impl AlarmConfig {
-    pub(super) fn check(&self) -> Result<(), SettingError> {
+    pub(super) fn check(&self, server: &ServerConfig) -> Result<(), SettingError> {
+        self.webhook.check(self.webhook_token_file.is_some(), server.insecure)?;
         check_range("draw_share_max", self.draw_share_max, 0.0..=1.0)?;
         check_range("cut_off_share_max", self.cut_off_share_max, 0.0..=1.0)?;
         check_range("distinct_opening_share_min", self.distinct_opening_share_min, 0.0..=1.0)?;

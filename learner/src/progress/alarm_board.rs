@@ -1,8 +1,10 @@
 //! Which alarms are on, since when, and why.
 
 use std::collections::BTreeMap;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
+
+use tokio::sync::mpsc::Sender;
 
 /// What can be wrong with a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -96,33 +98,84 @@ pub enum AlarmChange {
     None,
 }
 
+/// An alarm came on or went off.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct AlarmEvent {
+    /// Which.
+    pub kind: AlarmKind,
+    /// Whether it came on.
+    pub is_on: bool,
+    /// When.
+    pub at: SystemTime,
+    /// What is wrong, or was last, in words.
+    pub text: String,
+}
+
 /// All alarms that are on. One that is judged once an iteration stays on until the next one is judged.
 #[derive(Debug, Default)]
-pub struct AlarmBoard(Mutex<BTreeMap<AlarmKind, Alarm>>);
+pub struct AlarmBoard(Mutex<Board>);
+
+#[derive(Debug, Default)]
+struct Board {
+    on: BTreeMap<AlarmKind, Alarm>,
+    /// Who is told of changes.
+    listener: Option<Sender<AlarmEvent>>,
+    /// Changes that it was not told of, since it had too many to deal with.
+    dropped_count: u64,
+}
+
+impl Board {
+    fn tell(&mut self, kind: AlarmKind, is_on: bool, text: &str) {
+        let Some(listener) = &self.listener else { return };
+        let event = AlarmEvent { kind, is_on, at: SystemTime::now(), text: text.to_owned() };
+        self.dropped_count += u64::from(listener.try_send(event).is_err());
+    }
+}
 
 impl AlarmBoard {
     /// Turns an alarm on, for the reason `text`, or off.
     pub fn set(&self, kind: AlarmKind, text: Option<String>) -> AlarmChange {
-        let mut alarms = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        match (alarms.get_mut(&kind), text) {
-            (Some(alarm), Some(text)) => alarm.text = text,
-            (None, Some(text)) => {
-                alarms.insert(kind, Alarm { kind, since: SystemTime::now(), text });
-                return AlarmChange::On;
-            }
-            (Some(_), None) => {
-                alarms.remove(&kind);
-                return AlarmChange::Off;
-            }
-            (None, None) => {}
+        let mut board = self.lock();
+        let Some(text) = text else {
+            let Some(alarm) = board.on.remove(&kind) else { return AlarmChange::None };
+            board.tell(kind, false, &alarm.text);
+            return AlarmChange::Off;
+        };
+        if let Some(alarm) = board.on.get_mut(&kind) {
+            alarm.text = text;
+            return AlarmChange::None;
         }
-        AlarmChange::None
+        board.tell(kind, true, &text);
+        board.on.insert(kind, Alarm { kind, since: SystemTime::now(), text });
+        AlarmChange::On
+    }
+
+    /// Tells `listener` of each alarm that comes on or goes off from now on. Nobody waits for it: what it has no room for
+    /// is dropped and counted.
+    pub(crate) fn tell(&self, listener: Sender<AlarmEvent>) {
+        self.lock().listener = Some(listener);
+    }
+
+    /// Returns how many changes were dropped since the last call.
+    pub(crate) fn take_dropped(&self) -> u64 {
+        std::mem::take(&mut self.lock().dropped_count)
+    }
+
+    /// Lets the listener go.
+    #[cfg(test)]
+    pub(crate) fn tell_nobody(&self) {
+        self.lock().listener = None;
     }
 
     /// Returns those that are on.
     #[must_use]
     pub fn on(&self) -> Vec<Alarm> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).values().cloned().collect()
+        self.lock().on.values().cloned().collect()
+    }
+
+    /// Each change is whole: a panic elsewhere leaves nothing half done.
+    fn lock(&self) -> MutexGuard<'_, Board> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

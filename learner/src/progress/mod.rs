@@ -16,6 +16,7 @@ mod snapshot;
 mod status_message;
 mod worker_list;
 
+pub(crate) use alarm_board::AlarmEvent;
 pub use alarm_board::{AlarmBoard, AlarmKind};
 pub(crate) use alarm_watch::watch_run;
 pub use disk_trend::DiskTrend;

@@ -48,6 +48,11 @@ impl RunStatus {
             *lock(&self.counters).entry(name.to_owned()).or_default() += count;
         }
     }
+
+    /// Returns one of the named counters.
+    #[cfg(test)]
+    pub(crate) fn counter(&self, name: &str) -> u64 {
+        lock(&self.counters).get(name).copied().unwrap_or_default()
     }
 
     /// Returns the named counters, those of the backups among them.

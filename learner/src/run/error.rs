@@ -22,6 +22,7 @@ use crate::pipeline::PipelineError;
 use crate::services::ServeError;
 use crate::start_network::StartNetworkError;
 use crate::trainer::TrainerError;
+use crate::webhook::WebhookError;
 
 /// Why a run cannot start or go on.
 #[derive(Debug, thiserror::Error)]
@@ -137,6 +138,9 @@ pub enum RunError {
     /// Leaves cannot be answered.
     #[error(transparent)]
     Inference(#[from] InferenceStartError),
+    /// Nobody can be told of alarms.
+    #[error("alarms.webhook")]
+    Webhook(#[from] WebhookError),
     /// The address of the web page cannot be had.
     #[error("page.listen: open {address} (--page chooses another)")]
     PageListen {

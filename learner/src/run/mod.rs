@@ -46,7 +46,7 @@ pub use cosine_length::{CosineSource, settle_cosine_length};
 use edge::{connection_limits, read_tls};
 pub use error::RunError;
 pub use learning_rates::learning_rate_note;
-use observing::{bind_metrics, make_observer, note_processor, reader_tokens, show_metrics, watch};
+use observing::{bind_metrics, make_observer, note_processor, reader_tokens, show_metrics, tell_webhook, watch};
 use show_page::{bind_page, show_page};
 use take_up::{TakenUp, take_up};
 #[cfg(test)]
@@ -117,6 +117,7 @@ where
         let (inference, inference_threads) =
             start_inference(&self.settings.inference, &encoding, &taken_up, self.make_backend)?;
         let status = Arc::new(RunStatus::default());
+        tell_webhook(&self.settings, &taken_up, &status, self.tokio.handle(), &self.stop)?;
         let observer = make_observer(&self.settings, &taken_up, &inference, &status, &tokens);
         note_processor(&self.settings, &status);
         let tokio = self.tokio.handle();

@@ -20,6 +20,7 @@ use crate::config::{LearnerConfig, LearnerSettings, MetricsConfig};
 use crate::devices::warn_of_processor;
 use crate::progress::{DiskTrend, RecentWorkers, RunIdentity, RunObserver, RunStatus, RunSummaries, watch_run};
 use crate::services::{METRICS_CONNECTION_COUNT_MAX, metrics_router};
+use crate::webhook::{QUEUE_MAX as WEBHOOK_QUEUE_MAX, Webhook};
 
 /// The counter of the status that shows how many of the two devices are the processor because `auto` found no GPU.
 const FALLBACK_COUNTER: &str = "processor_fallback_count";
@@ -77,6 +78,25 @@ pub(super) fn make_observer<E: Encoding>(
     })
 }
 
+/// Starts to tell the webhook of alarms, if there is one, until `stop`.
+pub(super) fn tell_webhook<E: Encoding>(
+    settings: &LearnerSettings,
+    taken_up: &TakenUp<E>,
+    status: &Arc<RunStatus>,
+    tokio: &tokio::runtime::Handle,
+    stop: &CancellationToken,
+) -> Result<(), RunError> {
+    let alarms = &settings.alarms;
+    let token = alarms.webhook_token_file.as_deref().map(Token::from_file).transpose()?;
+    let names = (&*taken_up.store.store().run().run_id, settings.game.name());
+    if let Some(webhook) = Webhook::new(&alarms.webhook, token.as_ref(), names, status)? {
+        let (events, receiver) = tokio::sync::mpsc::channel(WEBHOOK_QUEUE_MAX);
+        status.alarms().tell(events);
+        tokio.spawn(webhook.run(receiver, stop.clone()));
+    }
+    Ok(())
+}
+
 /// Starts to look at alarms and to sum up, until `stop`.
 pub(super) fn watch(
     tokio: &tokio::runtime::Handle,
@@ -85,7 +105,7 @@ pub(super) fn watch(
     stop: &CancellationToken,
 ) {
     let summaries = RunSummaries::new(config.run.summary_interval);
-    tokio.spawn(watch_run(Arc::clone(observer), config.alarms, summaries, stop.clone()));
+    tokio.spawn(watch_run(Arc::clone(observer), config.alarms.clone(), summaries, stop.clone()));
 }
 
 /// Starts to serve the metrics, until `stop`.

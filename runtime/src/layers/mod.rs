@@ -179,7 +179,22 @@ pub fn load<Raw: DeserializeOwned + Serialize + Default>(sources: &Sources) -> R
         ConfigError::Setting { origin: DEFAULT.into(), key, problem }
     })?;
     let (base, base_tree) = base.unwrap_or_else(|| (DEFAULT.into(), defaults));
-    Ok(Loaded { raw, origins, base, changes: differences(&base_tree, &tree) })
+    let changes = as_written(&raw, differences(&base_tree, &tree))?;
+    Ok(Loaded { raw, origins, base, changes })
+}
+
+/// Returns the keys with what the settings write of their values: of a secret that is less than was read.
+fn as_written<Raw: Serialize>(
+    raw: &Raw,
+    mut changes: BTreeMap<String, String>,
+) -> Result<BTreeMap<String, String>, ConfigError> {
+    let written = differences(&Table::new(), &table_of(DEFAULT, &to_toml(raw))?);
+    for (key, value) in &mut changes {
+        if let Some(written) = written.get(key) {
+            value.clone_from(written);
+        }
+    }
+    Ok(changes)
 }
 
 /// Returns the settings as a TOML file.
@@ -366,6 +381,22 @@ mod tests {
         assert_eq!((loaded.base(), loaded.changes().as_str()), ("preset small", "name=\"a bee\" threads=3"));
         let loaded = load::<Raw>(&Sources::default()).unwrap();
         assert_eq!((loaded.base(), loaded.changes().as_str()), ("default", "none"));
+    }
+
+    #[test]
+    fn of_a_secret_no_more_is_summed_up_than_the_settings_show() {
+        #[derive(Debug, Default, Deserialize, Serialize)]
+        #[serde(default)]
+        struct Secretive {
+            #[serde(serialize_with = "hide")]
+            key: String,
+        }
+        fn hide<S: serde::Serializer>(_: &str, serializer: S) -> Result<S::Ok, S::Error> {
+            serializer.serialize_str("(hidden)")
+        }
+        let (_dir, sources) = sources("", &[("ALVEARE_ACTOR__KEY", "swordfish")], &[]);
+        let loaded = load::<Secretive>(&sources).unwrap();
+        assert_eq!((loaded.raw.key.as_str(), loaded.changes().as_str()), ("swordfish", "key=(hidden)"));
     }
 
     #[test]
