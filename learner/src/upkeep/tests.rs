@@ -12,7 +12,6 @@ use store::{GameKind, Store};
 use super::OldGames;
 use crate::check::check_run;
 
-#[allow(dead_code, unused_imports)]
 #[path = "../../../registry/tests/common/mod.rs"]
 mod common;
 
