@@ -11,6 +11,7 @@ use shared::catalog::GameSpec;
 use tracing::info;
 
 use crate::config::{LearnerConfig, ReplayConfig};
+use crate::numbers::text_of_counts;
 
 /// Why a run cannot learn from human games.
 #[derive(Debug, thiserror::Error)]
@@ -21,8 +22,8 @@ pub enum HumanShareError {
     /// The games cannot be read.
     #[error("replay.human_games")]
     Read(#[from] HumanGamesError),
-    /// None of the games is decided and of the run's game type.
-    #[error("replay.human_games: no decided game of this game type to learn from")]
+    /// None of the games is decided and of a type that the run's network learns from.
+    #[error("replay.human_games: no decided game to learn from of the types that pretrain.game_types allows")]
     NoDecidedGame,
     /// None of the games is of the run's game type.
     #[error("replay.human_games: no game of this game type to begin from (self_play.human_start_share)")]
@@ -44,8 +45,8 @@ pub struct RunHumanGames {
 /// Reads the human games that the settings name and want.
 ///
 /// # Errors
-/// [`HumanShareError`]: a run of another game than Hive, games that cannot be read, none of the run's game type, or none that
-/// is decided.
+/// [`HumanShareError`]: a run of another game than Hive, games that cannot be read, none of a type that is learned from,
+/// or none that is decided.
 pub fn read_human_games(config: &LearnerConfig) -> Result<RunHumanGames, HumanShareError> {
     let replay = &config.replay;
     let is_measured_on = replay.held_out_share > 0.0 && !replay.human_games.is_empty();
@@ -56,13 +57,19 @@ pub fn read_human_games(config: &LearnerConfig) -> Result<RunHumanGames, HumanSh
     let encoding = encoding_of(&config.game)?;
     let read = read_games(&replay.human_games, ReadSettings::default())?;
     let split = Split { seed: config.pretrain.seed, held_out_share: config.pretrain.held_out_share };
-    let sets = make_sets(&encoding, &read.games, SetSettings { split, decided_only: true });
+    let sets = make_sets(
+        &encoding,
+        &read.games,
+        SetSettings { split, decided_only: true, game_types: config.pretrain.game_types },
+    );
     let samples = sets.samples;
     info!(
         games = samples.training_games,
+        types = text_of_counts(&sets.training_types),
         positions = samples.training.position_count(),
         left_out = read.dropped.len(),
         drawn_games = sets.left_out.drawn_games,
+        other_type_games = sets.left_out.other_type_games,
         held_out_games = samples.held_out_games,
         "human games"
     );
@@ -79,6 +86,12 @@ pub fn read_human_games(config: &LearnerConfig) -> Result<RunHumanGames, HumanSh
 /// Returns the moves of the games that self-play games may begin from.
 fn openings(game: &GameSpec, games: &[PlayedGame], split: Split) -> Result<Arc<[Vec<String>]>, HumanShareError> {
     let openings = openings_of(game, games, split)?;
+    let own = games.iter().filter(|found| found.rules.game_type.to_string() == game.type_name()).count();
+    info!(
+        games = openings.len(),
+        other_type_games = games.len() - own,
+        "human games to begin from: those of the run's own type alone"
+    );
     if openings.is_empty() { Err(HumanShareError::NoStart) } else { Ok(openings.into()) }
 }
 
@@ -98,6 +111,7 @@ impl ReplayConfig {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use samples::human_games::GameTypes;
 
     #[test]
     fn the_share_falls_in_a_straight_line_or_stays() {
@@ -111,5 +125,28 @@ mod tests {
         assert_eq!(config.human_count(3, 7), 7);
         config.human_share = 0.0;
         assert_eq!(config.human_count(3, 7), 0);
+    }
+
+    #[test]
+    fn a_run_learns_from_games_of_all_types_and_begins_games_from_its_own() {
+        let dir = tempfile::tempdir().expect("a temporary directory");
+        let file = dir.path().join("games.uhp");
+        let games = ["Base", "Base+L", "Base+MLP"].map(|game_type| {
+            let sides = ["-wS1", "/wS1"].map(|side| format!("{game_type};WhiteWins;Black[2];wS1;bS1 wS1-;wQ {side}\n"));
+            sides.concat()
+        });
+        std::fs::write(&file, games.concat()).expect("a file");
+        let read = |game_types| {
+            let mut config = LearnerConfig::default();
+            config.replay.human_games = vec![file.clone()];
+            config.replay.human_share = 0.5;
+            config.self_play.human_start_share = 0.5;
+            config.pretrain.held_out_share = 1e-9;
+            config.pretrain.game_types = game_types;
+            let games = read_human_games(&config).expect("games");
+            (games.learned.expect("games to learn from").samples().position_count(), games.starts.len())
+        };
+        assert_eq!(read(GameTypes::All), (6 * 3, 2));
+        assert_eq!(read(GameTypes::Own), (2 * 3, 2), "only games of the run's own type are gone on with");
     }
 }

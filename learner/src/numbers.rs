@@ -1,5 +1,6 @@
 //! Numbers as log lines and tables show them.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 /// Returns a share as a percentage with one digit after the point.
@@ -25,6 +26,12 @@ pub fn rough_time(time: Duration) -> String {
         120..2880 => format!("{} hours", minutes / 60),
         _ => format!("{} days", minutes / 1440),
     }
+}
+
+/// Returns how many there are of each name: `Base 12, Base+MLP 30`.
+#[must_use]
+pub fn text_of_counts(counts: &BTreeMap<String, u64>) -> String {
+    counts.iter().map(|(name, count)| format!("{name} {count}")).collect::<Vec<_>>().join(", ")
 }
 
 /// Returns a number with four significant digits, plenty for a log line.

@@ -259,7 +259,6 @@ fn wrong_usage_is_explained() {
     assert!(complaint("export", &[&set], &["--games", "games.uhp"], 64).contains("a data set holds positions"));
     let human = path.join("human.uhp");
     std::fs::write(&human, HIVE_GAMES).expect("a file");
-    assert!(complaint("export", &[&human], &["--dataset", "x.samples"], 64).contains("learner pretrain"));
     let database = path.join("alveare.db");
     let database_name = database.to_str().expect("a plain path");
     let before = std::fs::read(&database).expect("a database");

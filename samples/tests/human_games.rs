@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 
 use notation::{ReadOptions, games, pgn};
 use samples::human_games::{
-    ReadGames, ReadSettings, SetSettings, encoding_of, game_key, make_sets, openings_of, read_games, samples_of,
+    GameTypes, ReadGames, ReadSettings, SetSettings, encoding_of, game_key, make_sets, openings_of, read_games,
+    samples_of,
 };
 use samples::split::Split;
 use shared::catalog::GameSpec;
@@ -169,9 +170,12 @@ fn games_that_teach_nothing_are_counted() {
     let text = format!("{GAMES}Base;WhiteWins;Black[1];wS1\nBase+MLP;InProgress;Black[1];wS1\n");
     let options = ReadOptions { queen_first_allowed: true };
     let games: Vec<_> = games::read_lines(&text, options).map(|game| game.expect("a game")).collect();
-    let settings = SetSettings { split: Split { seed: 1, held_out_share: 0.2 }, decided_only: false };
+    let split = Split { seed: 1, held_out_share: 0.2 };
+    let settings = SetSettings { split, decided_only: false, game_types: GameTypes::Own };
     let sets = make_sets(&encoding, &games, settings);
     assert_eq!((sets.left_out.other_type_games, sets.left_out.undecided_games), (1, 1));
+    let types: Vec<&String> = sets.training_types.keys().chain(sets.held_out_types.keys()).collect();
+    assert_eq!(types, ["Base+MLP", "Base+MLP"]);
     let samples = &sets.samples;
     assert_eq!(samples.training_games + samples.held_out_games, 25);
     let ply_count: u64 = games[..25].iter().map(|game| u64::from(game.ply_count())).sum();
@@ -180,8 +184,13 @@ fn games_that_teach_nothing_are_counted() {
     assert_eq!(decided.left_out.drawn_games, 1);
     assert_ne!(decided.samples.sha256(), samples.sha256());
     assert_eq!(make_sets(&encoding, &games, settings).samples.sha256(), samples.sha256());
+    let all = SetSettings { game_types: GameTypes::All, ..settings };
+    let of_all = make_sets(&encoding, &games, all);
+    assert_eq!(of_all.samples.training_games + of_all.samples.held_out_games, 26);
+    assert_eq!(of_all.left_out.other_type_games, 0);
     let base = encoding_of(&spec(GameType::default())).expect("Hive");
     assert_eq!(make_sets(&base, &games, settings).left_out.other_type_games, 26);
+    assert_eq!(make_sets(&base, &games, all).left_out.other_type_games, 26, "no network is shown pieces it has not");
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashSet};
 
 use anyhow::Context;
-use learner::numbers::percent;
+use learner::numbers::{percent, text_of_counts};
 use runtime::{exit, logging};
 use serde::Serialize;
 use shared::encoding::Encoding;
@@ -191,13 +191,12 @@ fn table(reports: &BTreeMap<&str, Report>) -> String {
 
 fn column(word: &str, report: &Report) -> Vec<String> {
     let share = |count: u64| format!("{count} ({})", percent(count as f64 / report.games.max(1) as f64));
-    let types: Vec<String> = report.game_types.iter().map(|(name, count)| format!("{name} {count}")).collect();
     vec![
         word.to_owned(),
         report.games.to_string(),
         report.different_games.to_string(),
         report.from_endgames.to_string(),
-        types.join(", "),
+        text_of_counts(&report.game_types),
         format!("{} / {} / {}", report.plies_min, report.plies_median, report.plies_max),
         share(report.white_wins),
         share(report.black_wins),

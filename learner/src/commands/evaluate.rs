@@ -1,17 +1,18 @@
 //! `learner evaluate`: how well a network predicts human games.
 
+use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::PathBuf;
 
 use anyhow::Context;
-use learner::numbers::percent;
+use learner::numbers::{percent, text_of_counts};
 use learner::prediction::{PredictionMetrics, measure};
 use learner::start_network;
 use net::DeviceChoice;
 use runtime::exit::UsageError;
 use runtime::flags::number_in;
 use runtime::{exit, logging};
-use samples::human_games::{HumanSampleSets, ReadSettings, SetSettings, encoding_of, make_sets, read_games};
+use samples::human_games::{GameTypes, HumanSampleSets, ReadSettings, SetSettings, encoding_of, make_sets, read_games};
 use samples::split::Split;
 use serde::Serialize;
 use shared::bounds::THREADS;
@@ -44,7 +45,7 @@ pub struct EvaluateArgs {
     /// Share that is held out (pretrain.held_out_share), above 0 and below 1.
     #[arg(long, value_name = "SHARE", default_value_t = 0.1)]
     held_out_share: f64,
-    /// Game type of the games to measure with. The default is the network's.
+    /// Only games of this type. The default is the network's own type and all with fewer expansions.
     #[arg(long, value_name = "TYPE")]
     game_type: Option<GameType>,
     /// auto, cpu or cuda:N.
@@ -63,6 +64,7 @@ pub struct EvaluateArgs {
 struct Report {
     network: String,
     games: u64,
+    game_types: BTreeMap<String, u64>,
     left_out_games: u64,
     positions: u64,
     top1: f64,
@@ -92,7 +94,8 @@ pub fn evaluate(args: &EvaluateArgs) -> anyhow::Result<()> {
     print_dropped(&read.dropped);
     let held_out_share = if args.held_out { args.held_out_share } else { 1.0 };
     let split = Split { seed: args.seed, held_out_share };
-    let sets = make_sets(&encoding, &read.games, SetSettings { split, decided_only: false });
+    let game_types = if args.game_type.is_some() { GameTypes::Own } else { GameTypes::All };
+    let sets = make_sets(&encoding, &read.games, SetSettings { split, decided_only: false, game_types });
     anyhow::ensure!(sets.samples.held_out_games > 0, nothing_to_measure(args, &game, &sets));
     let spinner = logging::spinner();
     spinner.set_message(format!("{} positions", sets.samples.held_out.position_count()));
@@ -126,6 +129,7 @@ fn print(
     let report = Report {
         network: args.network.display().to_string(),
         games: sets.samples.held_out_games,
+        game_types: sets.held_out_types.clone(),
         left_out_games: dropped_count + left_out.other_type_games + left_out.undecided_games,
         positions: metrics.position_count,
         top1,
@@ -143,6 +147,7 @@ fn table(report: &Report) -> String {
     let rows = [
         ("network", report.network.clone()),
         ("games", format!("{} ({} left out)", report.games, report.left_out_games)),
+        ("types", text_of_counts(&report.game_types)),
         ("positions", report.positions.to_string()),
         ("move found first", percent(report.top1)),
         ("among three", percent(report.top3)),

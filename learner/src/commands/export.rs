@@ -26,7 +26,8 @@ pub struct ExportArgs {
     /// Write the samples to this file, as tensors (.safetensors); a position of a frame of 16 takes 25 kB.
     #[arg(long, value_name = "FILE")]
     samples: Option<PathBuf>,
-    /// Write the samples to this file, as a data set to learn from again (`learner train --data`); not of human games.
+    /// Write the samples to this file, as a data set to learn from again (`learner train --data`). Of human games: those
+    /// up to where the rules of a run end a game (--ply-limit, a third repetition), of all types of Hive.
     #[arg(long, value_name = "FILE")]
     dataset: Option<PathBuf>,
     /// Which games of a run.
@@ -66,7 +67,7 @@ pub fn export(args: &ExportArgs) -> anyhow::Result<()> {
     }
     let source = GameSource::open(&args.source)?;
     check(args, &source)?;
-    let dataset = args.dataset.as_deref().zip(source.spec());
+    let source = if args.dataset.is_some() { source.for_data_set() } else { source };
     let mut export = Export {
         games: args
             .games
@@ -75,7 +76,11 @@ pub fn export(args: &ExportArgs) -> anyhow::Result<()> {
             .map(|(path, format)| GameFile::create(path, format))
             .transpose()?,
         samples: args.samples.as_deref().map(SampleFile::create).transpose()?,
-        dataset: dataset.map(|(path, spec)| DataSetWriter::create(path, spec)).transpose()?,
+        dataset: args
+            .dataset
+            .as_deref()
+            .map(|path| DataSetWriter::create(path, &source.data_set_spec()))
+            .transpose()?,
         game_count: 0,
         spinner: logging::spinner(),
     };
@@ -112,9 +117,6 @@ fn check(args: &ExportArgs, source: &GameSource) -> Result<(), UsageError> {
     match source {
         GameSource::DataSets { .. } if args.games.is_some() => {
             refused("--games: a data set holds positions, not moves")
-        }
-        GameSource::HumanGames { .. } if args.dataset.is_some() => {
-            refused("--dataset: human games are learned from as they are, with `learner pretrain`")
         }
         GameSource::Run { .. } if args.games.is_some() && format_of(source).is_none() => {
             refused("--games: no other program plays this game, so there is no format for it")

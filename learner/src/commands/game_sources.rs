@@ -4,24 +4,25 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use notation::PlayedGame;
 use rayon::prelude::*;
 use runtime::exit::UsageError;
+use runtime::flags::number_in;
 use runtime::logging;
 use samples::dataset::{DataSet, DataSetGame, identity_of, is_data_set};
-use samples::human_games::{ReadSettings, check_paths, read_games, samples_of};
+use samples::human_games::check_paths;
 use shared::catalog::{GameSpec, GameVisitor};
 use shared::encoding::Encoding;
 use shared::encoding::hive::HiveEncoding;
 use shared::game::Outcome;
+use shared::game::hive::{Hive, HiveRules};
 use shared::ids::GameId;
 use shared::record::{ReplayError, Sample, replay};
 use store::{DATABASE_FILE, GameKind, Reader, StoreError, StoredGame};
 
-use super::dropped_games::print_dropped;
+use super::human_games;
 
 /// Games that are made into samples at once, so that few are held unpacked.
-const CHUNK_GAMES: usize = 256;
+pub(super) const CHUNK_GAMES: usize = 256;
 
 /// Which games to read.
 #[derive(Debug, Clone, clap::Args)]
@@ -32,6 +33,9 @@ pub struct SourceArgs {
     /// Cells on a side of the network's frame, 8 to 32, for human games; a run has its own.
     #[arg(long, value_name = "N", default_value_t = HiveEncoding::FRAME_DEFAULT)]
     frame: u8,
+    /// Plies after which a game ends, for a data set of human games; as game.ply_limit of what is to learn from it.
+    #[arg(long, value_name = "N", default_value_t = HiveRules::default().ply_limit, value_parser = number_in(1..=u32::MAX))]
+    ply_limit: u32,
     /// Only the newest N games; of human games, the last N.
     #[arg(long, value_name = "N")]
     newest: Option<usize>,
@@ -109,8 +113,8 @@ pub enum GameSource {
     Run { reader: Box<Reader>, spec: GameSpec, newest: usize },
     /// Data sets of one game.
     DataSets { paths: Vec<PathBuf>, spec: GameSpec, newest: usize },
-    /// Human games.
-    HumanGames { paths: Vec<PathBuf>, frame: u8, newest: usize },
+    /// Human games of all types, shown as `encoding` shows them.
+    HumanGames { paths: Vec<PathBuf>, spec: GameSpec, encoding: HiveEncoding, newest: usize },
 }
 
 impl GameSource {
@@ -131,7 +135,9 @@ impl GameSource {
                 UsageError(format!("--frame {}: not in 8..=32", args.frame))
             );
             check_paths(&args.paths)?;
-            return Ok(Self::HumanGames { paths: args.paths.clone(), frame: args.frame, newest });
+            let encoding = human_games::as_people_play(args.frame)?;
+            let spec = human_games::spec(args.frame, args.ply_limit);
+            return Ok(Self::HumanGames { paths: args.paths.clone(), spec, encoding, newest });
         };
         if args.paths.len() > 1 {
             let what = format!("{} is a run: name it alone, or human games", run_dir.display());
@@ -148,6 +154,24 @@ impl GameSource {
         }
     }
 
+    /// Returns the game that a data set of the games is of: of human games, Base+MLP by the rules of a run.
+    pub fn data_set_spec(&self) -> GameSpec {
+        match self {
+            Self::Run { spec, .. } | Self::DataSets { spec, .. } | Self::HumanGames { spec, .. } => spec.clone(),
+        }
+    }
+
+    /// Returns the same games with the samples that a run of [`GameSource::data_set_spec`] has of them: where its rules end
+    /// a game, human games end too.
+    pub fn for_data_set(self) -> Self {
+        match self {
+            Self::HumanGames { paths, newest, spec: spec @ GameSpec::Hive { rules, frame }, .. } => {
+                Self::HumanGames { paths, spec, encoding: HiveEncoding::new(Hive::new(rules), frame), newest }
+            }
+            source => source,
+        }
+    }
+
     /// Visits each game, in the order in which they finished; of a run, those of `kinds`. A game that cannot be read is
     /// left out, and named on stderr.
     ///
@@ -161,7 +185,7 @@ impl GameSource {
             Self::DataSets { paths, spec, newest } => {
                 spec.visit(DataSetVisit { paths, spec, newest: *newest, visitor })?
             }
-            Self::HumanGames { paths, frame, newest } => visit_human_games(paths, *frame, *newest, visitor),
+            Self::HumanGames { paths, encoding, newest, .. } => human_games::visit(paths, encoding, *newest, visitor),
         }
     }
 }
@@ -278,7 +302,6 @@ impl<T: VisitGames> GameVisitor for DataSetVisit<'_, T> {
     type Output = anyhow::Result<()>;
 
     fn visit<E: Encoding>(self, encoding: E) -> anyhow::Result<()> {
-        let type_name = self.spec.type_name();
         let mut skip_count = match self.newest {
             usize::MAX => 0,
             newest => count_games(self.paths)?.saturating_sub(newest),
@@ -288,7 +311,7 @@ impl<T: VisitGames> GameVisitor for DataSetVisit<'_, T> {
             while let Some(games) = data.next_games()? {
                 let skipped = skip_count.min(games.len());
                 skip_count -= skipped;
-                let of_set = |game| of_data_set(&encoding, &type_name, game);
+                let of_set = |game| of_data_set(&encoding, self.spec, game);
                 let games: Vec<_> = games.into_par_iter().skip(skipped).map(of_set).collect();
                 for game in &games {
                     self.visitor.visit_game(&encoding, game)?;
@@ -314,10 +337,11 @@ fn count_games(paths: &[PathBuf]) -> anyhow::Result<usize> {
     Ok(count)
 }
 
-fn of_data_set<E: Encoding>(encoding: &E, type_name: &str, game: DataSetGame) -> DataGame {
+fn of_data_set<E: Encoding>(encoding: &E, spec: &GameSpec, game: DataSetGame) -> DataGame {
+    let game_type = game.samples.first().and_then(|sample| spec.packed_game_type(&sample.packed));
     DataGame {
         origin: Origin::DataSet,
-        type_name: type_name.to_owned(),
+        type_name: game_type.map_or_else(|| spec.type_name(), |game_type| game_type.to_string()),
         is_from_endgame: game.is_from_endgame,
         start: None,
         ply_count: game.ply_count,
@@ -329,41 +353,9 @@ fn of_data_set<E: Encoding>(encoding: &E, type_name: &str, game: DataSetGame) ->
     }
 }
 
-fn identity_of_moves(start: Option<&str>, move_texts: &[String]) -> u64 {
+/// Returns a number that is equal for games with the same start and moves.
+pub(super) fn identity_of_moves(start: Option<&str>, move_texts: &[String]) -> u64 {
     let mut hasher = DefaultHasher::new();
     (start, move_texts).hash(&mut hasher);
     hasher.finish()
-}
-
-fn visit_human_games(paths: &[PathBuf], frame: u8, newest: usize, visitor: &mut impl VisitGames) -> anyhow::Result<()> {
-    let read = read_games(paths, ReadSettings::default())?;
-    print_dropped(&read.dropped);
-    let first = read.games.len().saturating_sub(newest);
-    for chunk in read.games[first..].chunks(CHUNK_GAMES) {
-        let made: Vec<_> = chunk.par_iter().map(|game| of_human_game(game, frame)).collect();
-        for (encoding, game) in &made {
-            visitor.visit_game(encoding, game)?;
-        }
-    }
-    Ok(())
-}
-
-/// Makes the samples of a game, each by the game's own rules.
-fn of_human_game(game: &PlayedGame, frame: u8) -> (HiveEncoding, DataGame) {
-    let encoding = HiveEncoding::new(game.hive(), frame);
-    let samples = game.outcome.map(|outcome| samples_of(&encoding, game, outcome).samples);
-    let move_texts = game.move_texts();
-    let game = DataGame {
-        origin: Origin::HumanGames,
-        type_name: game.rules.game_type.to_string(),
-        is_from_endgame: false,
-        start: None,
-        ply_count: move_texts.len() as u32,
-        identity: identity_of_moves(None, &move_texts),
-        move_texts,
-        outcome: game.outcome,
-        is_cut_off: false,
-        samples: samples.unwrap_or_default(),
-    };
-    (encoding, game)
 }

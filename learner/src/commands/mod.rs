@@ -16,6 +16,7 @@ mod export;
 mod export_network;
 mod game_file;
 mod game_sources;
+mod human_games;
 mod infer;
 mod inquire;
 mod page;

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use learner::numbers::text_of_counts;
 use learner::supervised::{SupervisedTraining, TrainingFolder, TrainingPlan};
 use learner::training_source::TrainingSource;
 use runtime::exit::UsageError;
@@ -49,13 +50,15 @@ pub fn pretrain(args: &PretrainArgs) -> anyhow::Result<()> {
     let read = read_games(&paths, ReadSettings { threads: args.read_threads, ..ReadSettings::default() })?;
     report_dropped(&read, &folder)?;
     let split = Split { seed: config.pretrain.seed, held_out_share: config.pretrain.held_out_share };
-    let sets = make_sets(&encoding, &read.games, SetSettings { split, decided_only: false });
+    let game_types = config.pretrain.game_types;
+    let sets = make_sets(&encoding, &read.games, SetSettings { split, decided_only: false, game_types });
     drop(read);
     info!(
         training_games = sets.samples.training_games,
         training_positions = sets.samples.training.position_count(),
         held_out_games = sets.samples.held_out_games,
         held_out_positions = sets.samples.held_out.position_count(),
+        training_types = text_of_counts(&sets.training_types),
         other_type_games = sets.left_out.other_type_games,
         undecided_games = sets.left_out.undecided_games,
         forbidden_plies = sets.left_out.plies,

@@ -9,10 +9,10 @@ use learner::supervised::{SupervisedTraining, TrainingFolder, TrainingPlan};
 use learner::training_source::TrainingSource;
 use rayon::prelude::*;
 use samples::buffer::SampledGame;
-use samples::dataset::{DataSet, identity_of};
+use samples::dataset::{DataSet, DataSetGame, identity_of};
 use samples::sample_sets::SampleSets;
 use samples::split::Split;
-use shared::catalog::GameVisitor;
+use shared::catalog::{GameSpec, GameVisitor};
 use shared::encoding::Encoding;
 use tracing::{info, warn};
 
@@ -80,9 +80,12 @@ fn read_sets<E: Encoding>(encoding: &E, config: &LearnerConfig, data: Vec<DataSe
     let split = Split { seed: config.offline.seed, held_out_share: config.offline.held_out_share };
     let rule = config.training.value_target_rule();
     let mut sets = SampleSets::new(rule);
-    let mut unsearched_count = 0_usize;
+    let (mut unsearched_count, mut other_type_count) = (0_usize, 0_u64);
     for mut data in data {
         while let Some(games) = data.next_games()? {
+            let found_count = games.len();
+            let games: Vec<_> = games.into_iter().filter(|game| is_taken(config, game)).collect();
+            other_type_count += (found_count - games.len()) as u64;
             let keys: Vec<u64> = games.par_iter().map(|game| identity_of(encoding, &game.samples)).collect();
             for (game, key) in games.iter().zip(keys) {
                 unsearched_count += game.samples.iter().filter(|sample| sample.search_value.is_none()).count();
@@ -94,12 +97,22 @@ fn read_sets<E: Encoding>(encoding: &E, config: &LearnerConfig, data: Vec<DataSe
             warn!(loss, "data set is not whole");
         }
     }
+    if other_type_count > 0 {
+        info!(games = other_type_count, "left out: of another type (offline.game_types)");
+    }
     anyhow::ensure!(
         unsearched_count == 0 || !rule.needs_search(),
         "training.value_target: {unsearched_count} positions have no search value; set it to outcome, and \
          training.cut_off_target to draw"
     );
     Ok(sets)
+}
+
+/// Returns whether a game is of a type that is learned from.
+fn is_taken(config: &LearnerConfig, game: &DataSetGame) -> bool {
+    let GameSpec::Hive { rules, .. } = config.game else { return true };
+    let found = game.samples.first().and_then(|sample| config.game.packed_game_type(&sample.packed));
+    found.is_none_or(|found| config.offline.game_types.takes(rules.game_type, found))
 }
 
 fn open(path: &Path, config: &LearnerConfig) -> anyhow::Result<DataSet> {

@@ -6,6 +6,7 @@ use std::ops::Bound::{Excluded, Included};
 use std::ops::RangeInclusive;
 
 use net::{Device, DeviceChoice, TrainingPrecision, TrainingSettings};
+use samples::human_games::GameTypes;
 use samples::split::Split;
 use serde::{Deserialize, Serialize};
 use shared::bounds::{THREAD_COUNTS, THREADS};
@@ -29,6 +30,9 @@ pub struct SupervisedSettings {
     pub seed: u64,
     /// Share of the games that is held out to measure with, above 0 and below 1.
     pub held_out_share: f64,
+    /// Types of Hive that are learned from: `all` that the network's type includes, or its `own`. Of human games also those
+    /// of `replay.human_games`.
+    pub game_types: GameTypes,
     /// Positions a step, 1..=65,536.
     pub batch_size: u32,
     /// Times that every game is learned from, at most; 1..=100,000.

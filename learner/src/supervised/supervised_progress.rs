@@ -14,9 +14,10 @@ use crate::losses::LossSum;
 use crate::prediction::PredictionMetrics;
 use crate::training_source::TrainingSource;
 
-/// Keys that may change between two starts: they change the speed, or how soon training gives up, not the steps. The
-/// number of epochs may change too, but is kept, to tell by it that the schedule has another end.
-const FREE_KEYS: [&str; 5] = ["device", "threads", "batch_threads", "checkpoint_steps", "stop_patience"];
+/// Keys that may change between two starts: they change the speed, or how soon training gives up, not the steps; or, as
+/// `game_types`, nothing but the samples, which are compared themselves. The number of epochs may change too, but is kept,
+/// to tell by it that the schedule has another end.
+const FREE_KEYS: [&str; 6] = ["device", "threads", "batch_threads", "checkpoint_steps", "stop_patience", "game_types"];
 
 /// Keys that checkpoints of version 0.1.0 do not hold, and the values that they were trained with.
 const LATER_KEYS: [(&str, &str); 1] = [("gradient_clip_norm", "0.0")];

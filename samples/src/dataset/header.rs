@@ -11,6 +11,8 @@ use super::{DataSetCounts, take};
 pub(super) const MAGIC: [u8; 8] = *b"ALVSAMPL";
 /// Version of the layout of header, blocks and games.
 const FORMAT: u32 = 1;
+/// The same layout, with positions of Hive of types with fewer expansions than the specification has.
+const FORMAT_OF_TYPES: u32 = 2;
 /// Bytes in front of the game's specification.
 pub(super) const FIXED_BYTES: usize = 44;
 /// Bytes in front of the checksum.
@@ -25,6 +27,8 @@ const UNFINISHED: u64 = u64::MAX;
 pub(super) struct Header {
     /// The game, by its rules and its encoding.
     pub spec: GameSpec,
+    /// Whether there are positions of Hive of types with fewer expansions: older programs refuse such a file.
+    pub has_smaller_types: bool,
     /// How much was written; `None` if the writer did not finish.
     pub counts: Option<DataSetCounts>,
 }
@@ -36,7 +40,7 @@ pub enum HeaderError {
     #[error("not a data set: it does not begin with ALVSAMPL")]
     Magic,
     /// It was written in another format.
-    #[error("data set of format {0}, this program reads {FORMAT}: export it again")]
+    #[error("data set of format {0}, this program reads {FORMAT} and {FORMAT_OF_TYPES}: export it again")]
     Format(u32),
     /// It was written with other rules, encodings or packed forms.
     #[error("data set of encoding version {0}, this program has {DOMAIN_VERSION}: export it again")]
@@ -61,7 +65,8 @@ impl Header {
         let spec = serde_json::to_vec(&self.spec)?;
         let counts = self.counts.unwrap_or(DataSetCounts { games: UNFINISHED, samples: UNFINISHED });
         let mut bytes = MAGIC.to_vec();
-        bytes.extend(FORMAT.to_le_bytes());
+        let format = if self.has_smaller_types { FORMAT_OF_TYPES } else { FORMAT };
+        bytes.extend(format.to_le_bytes());
         bytes.extend(DOMAIN_VERSION.to_le_bytes());
         bytes.extend(counts.games.to_le_bytes());
         bytes.extend(counts.samples.to_le_bytes());
@@ -81,7 +86,7 @@ impl Header {
         let mut rest = fixed.strip_prefix(&MAGIC).ok_or(HeaderError::Magic)?;
         let mut number = || take(&mut rest).map(u32::from_le_bytes).ok_or(HeaderError::CutOff);
         let (format, domain_version) = (number()?, number()?);
-        if format != FORMAT {
+        if format != FORMAT && format != FORMAT_OF_TYPES {
             return Err(HeaderError::Format(format));
         }
         if domain_version != DOMAIN_VERSION {
@@ -105,12 +110,13 @@ impl Header {
         if found != checksum(checked, spec).to_le_bytes() {
             return Err(HeaderError::Damaged);
         }
+        let has_smaller_types = checked[MAGIC.len()..].starts_with(&FORMAT_OF_TYPES.to_le_bytes());
         let mut counts = &checked[16..];
         let mut count = || take(&mut counts).map(u64::from_le_bytes).ok_or(HeaderError::Damaged);
         let counts = DataSetCounts { games: count()?, samples: count()? };
         let is_finished = counts.games != UNFINISHED;
         let spec = serde_json::from_slice(spec).map_err(HeaderError::Game)?;
-        Ok(Self { spec, counts: is_finished.then_some(counts) })
+        Ok(Self { spec, has_smaller_types, counts: is_finished.then_some(counts) })
     }
 }
 
@@ -125,7 +131,8 @@ mod tests {
     use shared::game::dama::DamaRules;
 
     fn header(counts: Option<DataSetCounts>) -> Header {
-        Header { spec: GameSpec::Dama { rules: DamaRules::default(), policy: PolicyCoding::From4 }, counts }
+        let spec = GameSpec::Dama { rules: DamaRules::default(), policy: PolicyCoding::From4 };
+        Header { spec, has_smaller_types: false, counts }
     }
 
     #[test]
@@ -136,6 +143,11 @@ mod tests {
         assert_eq!(unfinished.len(), bytes.len(), "one is written over the other");
         assert_eq!(Header::read(&bytes).expect("a header"), finished);
         assert_eq!(Header::read(&unfinished).expect("a header"), header(None));
+        assert_eq!(bytes[8..12], 1_u32.to_le_bytes(), "what every version reads");
+        let of_types = Header { has_smaller_types: true, ..header(None) };
+        let bytes = of_types.to_bytes().expect("a header");
+        assert_eq!(bytes[8..12], 2_u32.to_le_bytes());
+        assert_eq!(Header::read(&bytes).expect("a header"), of_types);
     }
 
     #[test]
@@ -147,7 +159,7 @@ mod tests {
             Header::read(&bytes).expect_err("refused").to_string()
         };
         assert!(changed(0).contains("not a data set"));
-        assert!(changed(8).contains("format 0, this program reads 1"));
+        assert!(changed(8).contains("format 0, this program reads 1 and 2"));
         assert!(changed(12).contains("encoding version"));
         assert!([16, 30, 40, FIXED_BYTES, bytes.len() - 1].iter().all(|at| changed(*at).contains("damaged")));
         for length in 0..bytes.len() {

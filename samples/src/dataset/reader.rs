@@ -115,6 +115,12 @@ impl<R: Read + Seek> DataSet<R> {
         &self.header.spec
     }
 
+    /// Returns whether there may be positions of Hive of types with fewer expansions than [`DataSet::spec`] has.
+    #[must_use]
+    pub const fn has_smaller_types(&self) -> bool {
+        self.header.has_smaller_types
+    }
+
     /// Returns the games of the next intact block; `None` at the end.
     ///
     /// # Errors
@@ -234,7 +240,7 @@ mod tests {
     fn file_of(games: &[DataSetGame], is_finished: bool) -> Vec<u8> {
         let mut counts = DataSetCounts::default();
         counts.add(games.len(), games.iter().map(|game| game.samples.len()).sum());
-        let header = Header { spec: SPEC, counts: is_finished.then_some(counts) };
+        let header = Header { spec: SPEC, has_smaller_types: false, counts: is_finished.then_some(counts) };
         let mut file = header.to_bytes().expect("a header");
         for game in games {
             let mut payload = Vec::new();

@@ -15,7 +15,7 @@ const BLOCK_BYTES: usize = 1 << 16;
 /// A data set that is being written. It gets its name once it is complete.
 pub struct DataSetWriter {
     file: PartFile,
-    spec: GameSpec,
+    header: Header,
     counts: DataSetCounts,
     payload: Vec<u8>,
     /// Games and samples in `payload`.
@@ -50,9 +50,10 @@ impl DataSetWriter {
     /// [`DataSetWriteError::File`] if the file cannot be created.
     pub fn create(path: &Path, spec: &GameSpec) -> Result<Self, DataSetWriteError> {
         let mut file = PartFile::create(path)?;
-        file.write(&Header { spec: spec.clone(), counts: None }.to_bytes()?)?;
+        let header = Header { spec: spec.clone(), has_smaller_types: false, counts: None };
+        file.write(&header.to_bytes()?)?;
         let counts = DataSetCounts::default();
-        Ok(Self { file, spec: spec.clone(), counts, payload: Vec::new(), game_count: 0, sample_count: 0 })
+        Ok(Self { file, header, counts, payload: Vec::new(), game_count: 0, sample_count: 0 })
     }
 
     /// Returns how much there is so far.
@@ -71,6 +72,10 @@ impl DataSetWriter {
         if self.payload.len() > PAYLOAD_BYTES_MAX {
             return Err(DataSetWriteError::Game { byte_count: self.payload.len() });
         }
+        // All positions of a game are of its type.
+        let spec = &self.header.spec;
+        let game_type = game.samples.first().and_then(|sample| spec.packed_game_type(&sample.packed));
+        self.header.has_smaller_types |= game_type.is_some_and(|game_type| game_type.to_string() != spec.type_name());
         self.game_count += 1;
         self.sample_count += game.samples.len() as u32;
         self.counts.add(1, game.samples.len());
@@ -86,7 +91,7 @@ impl DataSetWriter {
     /// [`DataSetWriteError::File`] if the disk refuses it.
     pub fn finish(mut self) -> Result<DataSetCounts, DataSetWriteError> {
         self.end_block()?;
-        let header = Header { spec: self.spec, counts: Some(self.counts) }.to_bytes();
+        let header = Header { counts: Some(self.counts), ..self.header }.to_bytes();
         self.file.finish(&header?)?;
         Ok(self.counts)
     }

@@ -38,10 +38,11 @@ pub fn encoding_of(spec: &GameSpec) -> Result<HiveEncoding, NotHive> {
     }
 }
 
-/// Makes the samples of a game whose `outcome` is known.
+/// Makes the samples of a game whose `outcome` is known. The game may be of a type within that of the encoding: what is
+/// legal, and which pieces are in hand, follows from its own.
 #[must_use]
 pub fn samples_of(encoding: &HiveEncoding, game: &PlayedGame, outcome: Outcome) -> GameSamples {
-    let hive = encoding.game();
+    let hive = Hive::new(HiveRules { game_type: game.rules.game_type, ..*encoding.game().rules() });
     let mut position = hive.initial_position();
     let (mut legal, mut indices) = (Vec::new(), Vec::new());
     let mut made = GameSamples::default();

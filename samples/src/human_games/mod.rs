@@ -14,5 +14,5 @@ pub use game_key::game_key;
 pub use game_samples::{GameSamples, NotHive, encoding_of, samples_of};
 pub use openings::openings_of;
 pub use read::{DroppedGame, HumanGamesError, ReadGames, ReadSettings, check_paths, read_games};
-pub use sets::{HumanSampleSets, LeftOutCounts, SetSettings, make_sets};
+pub use sets::{GameTypes, HumanSampleSets, LeftOutCounts, SetSettings, make_sets};
 pub use share::{HumanGames, HumanSampler};

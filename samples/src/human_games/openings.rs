@@ -9,7 +9,7 @@ use shared::game::hive::text::lowest_in_hand;
 use super::{NotHive, encoding_of, game_key};
 use crate::split::Split;
 
-/// Returns the moves of the games of the run's type that are not held out, each as far as the game goes on by the rules
+/// Returns the moves of the games of the run's own type that are not held out, each as far as the game goes on by the rules
 /// of the run, which may end it sooner than people did. Games that end with their first move are left out.
 ///
 /// # Errors

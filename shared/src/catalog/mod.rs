@@ -201,6 +201,16 @@ impl GameSpec {
         }
     }
 
+    /// Returns the type of Hive of a packed position, which may have fewer expansions than the specification; `None` for
+    /// a game without types. The bytes are not checked.
+    #[must_use]
+    pub fn packed_game_type(&self, packed: &[u8]) -> Option<GameType> {
+        match *self {
+            Self::Hive { rules, frame } => Some(HiveEncoding::new(Hive::new(rules), frame).packed_game_type(packed)),
+            Self::Dama { .. } | Self::TicTacToe {} => None,
+        }
+    }
+
     /// Returns the same with another type of Hive; other games have no types.
     #[must_use]
     pub fn with_game_type(self, game_type: GameType) -> Self {

@@ -10,7 +10,7 @@ use shared::encoding::hive::HiveEncoding;
 use shared::encoding::tictactoe::TicTacToeEncoding;
 use shared::game::Game;
 use shared::game::dama::Dama;
-use shared::game::hive::{Hive, HiveRules};
+use shared::game::hive::{GameType, Hive, HiveRules};
 use shared::game::tictactoe::TicTacToe;
 use shared::record::{GameRecord, PlyRecord, PolicyTarget, replay};
 
@@ -61,6 +61,14 @@ fn data_set() -> Vec<u8> {
     fs::read(&path).expect("the data set")
 }
 
+/// A position of Base, packed for Base+MLP.
+fn base_position() -> Vec<u8> {
+    let base = Hive::new(HiveRules { game_type: GameType::default(), ..HiveRules::default() });
+    let mut packed = Vec::new();
+    hive().pack(&base.initial_position(), &mut packed);
+    packed
+}
+
 pub fn inputs() -> Vec<Input> {
     let tictactoe = TicTacToeEncoding::new(TicTacToe);
     let (hive_midgame, dama_midgame) = (midgame(&hive(), 24).0, midgame(&dama(), 24).0);
@@ -70,6 +78,7 @@ pub fn inputs() -> Vec<Input> {
     damaged_set[last] ^= 1;
     let target = PolicyTarget::from_visits([(17, 40), (4000, 60)]).expect("visits").to_bytes();
     vec![
+        ("packed_hive/base", base_position()),
         ("packed_hive/start", midgame(&hive(), 0).0),
         ("packed_hive/finished", midgame(&hive(), 200).0),
         ("packed_hive/cut_off", cut_off(&hive_midgame, 1)),

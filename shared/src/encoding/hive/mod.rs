@@ -2,6 +2,9 @@
 //!
 //! What the planes and indices mean is told in `docs/encoding.md`. Everything is seen from the side to move, and every
 //! index is a function of what the planes show.
+//!
+//! A position knows which expansions its game has. An encoding of a type shows positions of every type within it: what is
+//! not in play is neither on the board nor in hand.
 
 mod layout;
 mod packed;
@@ -12,7 +15,7 @@ mod symmetry;
 use std::ops::RangeInclusive;
 
 use super::{DecodeError, Encoding, MoveCells, Neighbourhood, NetworkInput, PlaneShape, SparsePlanes, Symmetry};
-use crate::game::hive::{Cell, Hive, Move, PieceKind, Position};
+use crate::game::hive::{Cell, GameType, Hive, Move, PieceKind, Position};
 use layout::Layout;
 use policy::PolicyIndexProblem;
 
@@ -41,6 +44,12 @@ impl HiveEncoding {
         Self { game, frame: frame.clamp(*Self::FRAMES.start(), *Self::FRAMES.end()) }
     }
 
+    /// Returns which expansions the game of a packed position has, as far as the bytes tell; they are not checked.
+    #[must_use]
+    pub fn packed_game_type(&self, packed: &[u8]) -> GameType {
+        packed::game_type_of(self.game.rules().game_type, packed)
+    }
+
     /// Returns where `cell` lies in the planes of `position`, `row * frame + column`; `None` if outside the frame.
     #[must_use]
     pub fn frame_cell(&self, position: &Position, cell: Cell) -> Option<u16> {
@@ -55,7 +64,6 @@ impl HiveEncoding {
     }
 
     fn put_move_cells(
-        &self,
         position: &Position,
         layout: &Layout,
         policy_indices: &[u16],
@@ -63,7 +71,7 @@ impl HiveEncoding {
     ) -> Result<(), DecodeError> {
         cells.reserve(policy_indices.len());
         for &policy_index in policy_indices {
-            let of_index = policy::cells_of(position, layout, self.game.rules().game_type, policy_index);
+            let of_index = policy::cells_of(position, layout, policy_index);
             let refused =
                 |problem: PolicyIndexProblem| DecodeError::PolicyIndex { policy_index, reason: problem.to_string() };
             cells.push(of_index.map_err(refused)?);
@@ -137,7 +145,7 @@ impl Encoding for HiveEncoding {
         policy_indices: &[u16],
         cells: &mut Vec<MoveCells>,
     ) -> Result<(), DecodeError> {
-        self.put_move_cells(position, &Layout::new(position, self.frame), policy_indices, cells)
+        Self::put_move_cells(position, &Layout::new(position, self.frame), policy_indices, cells)
     }
 
     fn lay_out(
@@ -147,7 +155,7 @@ impl Encoding for HiveEncoding {
         input: &mut NetworkInput,
     ) -> Result<(), DecodeError> {
         let layout = Layout::new(position, self.frame);
-        self.put_move_cells(position, &layout, policy_indices, &mut input.cells)?;
+        Self::put_move_cells(position, &layout, policy_indices, &mut input.cells)?;
         planes::show(position, &layout, &mut input.planes);
         put_active_cells(position, &layout, &mut input.active_cells);
         Ok(())
@@ -162,11 +170,11 @@ impl Encoding for HiveEncoding {
     }
 
     fn pack(&self, position: &Position, bytes: &mut Vec<u8>) {
-        packed::pack(position, bytes);
+        packed::pack(self.game.rules().game_type, position, bytes);
     }
 
     fn unpack(&self, bytes: &[u8], position: &mut Position) -> Result<(), DecodeError> {
-        packed::unpack(&self.game, bytes, position)
+        packed::unpack(self.game.rules(), bytes, position)
             .map_err(|error| DecodeError::Position { byte_count: bytes.len(), reason: error.to_string() })
     }
 }

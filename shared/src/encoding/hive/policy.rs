@@ -6,7 +6,7 @@
 use super::HiveEncoding;
 use super::MoveCells;
 use super::layout::Layout;
-use crate::game::hive::{Cell, Direction, GameType, Move, Piece, Position};
+use crate::game::hive::{Cell, Direction, Move, Piece, Position};
 
 /// The direction "on top".
 const ON_TOP: u16 = 6;
@@ -48,7 +48,6 @@ pub(super) fn indices_of(position: &Position, layout: &Layout, moves: &[Move], p
 pub(super) fn cells_of(
     position: &Position,
     layout: &Layout,
-    game_type: GameType,
     policy_index: u16,
 ) -> Result<MoveCells, PolicyIndexProblem> {
     let (direction, mover_slot, reference_slot) = parts_of(policy_index)?;
@@ -65,7 +64,7 @@ pub(super) fn cells_of(
     if mover.side() != layout.side {
         return Err(PolicyIndexProblem::OpponentInHand);
     }
-    if !game_type.has(mover.kind()) {
+    if !position.is_in_play(mover) {
         return Err(PolicyIndexProblem::NotInPlay);
     }
     Ok(MoveCells::Placement { kind: mover.kind() as u8, target })

@@ -2,7 +2,7 @@
 
 use super::Symmetry;
 use crate::game::Game;
-use crate::game::hive::{Cell, Hive, Move, Piece, Position};
+use crate::game::hive::{Cell, Hive, HiveRules, Move, Piece, Position};
 
 /// Number of symmetries.
 pub(super) const COUNT: u8 = 12;
@@ -35,8 +35,9 @@ pub(super) fn turn_position(game: &Hive, position: &Position, symmetry: Symmetry
         piece_count += 1;
     }
     let mut turned = game.initial_position();
+    let rules = HiveRules { game_type: position.game_type(), ..*game.rules() };
     turned
-        .rebuild(game.rules(), &pieces[..piece_count], position.ply(), position.last_moved())
+        .rebuild(&rules, &pieces[..piece_count], position.ply(), position.last_moved())
         .expect("a turned position is as possible as the position");
     turned
 }

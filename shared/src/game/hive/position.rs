@@ -185,6 +185,14 @@ impl Position {
         self.in_play >> piece.index() & 1 == 1
     }
 
+    /// Returns which expansions the game has.
+    #[must_use]
+    pub fn game_type(&self) -> GameType {
+        let has = |kind: PieceKind| self.in_play >> kind.first_slot() & 1 == 1;
+        let [mosquito, ladybug, pillbug] = [PieceKind::Mosquito, PieceKind::Ladybug, PieceKind::Pillbug].map(has);
+        GameType { mosquito, ladybug, pillbug }
+    }
+
     /// Returns the pieces on the board, rising.
     pub fn pieces(&self) -> impl Iterator<Item = Piece> + use<> {
         Bits(self.on_board).filter_map(|index| Piece::from_index(index as u8))

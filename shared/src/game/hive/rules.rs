@@ -39,6 +39,24 @@ impl GameType {
             _ => true,
         }
     }
+
+    /// Returns whether all that is in play in `other` is in play here too: a network of this type can be shown its
+    /// positions.
+    #[must_use]
+    pub const fn includes(self, other: Self) -> bool {
+        (self.mosquito || !other.mosquito) && (self.ladybug || !other.ladybug) && (self.pillbug || !other.pillbug)
+    }
+
+    /// Returns the type without the expansion that `kind` is; `None` if it is no expansion, or not in play.
+    #[must_use]
+    pub const fn without(self, kind: PieceKind) -> Option<Self> {
+        match kind {
+            PieceKind::Mosquito if self.mosquito => Some(Self { mosquito: false, ..self }),
+            PieceKind::Ladybug if self.ladybug => Some(Self { ladybug: false, ..self }),
+            PieceKind::Pillbug if self.pillbug => Some(Self { pillbug: false, ..self }),
+            _ => None,
+        }
+    }
 }
 
 impl fmt::Display for GameType {
