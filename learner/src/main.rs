@@ -20,7 +20,7 @@ use runtime::{exit, logging, shutdown};
 use tracing::info;
 
 use commands::{
-    BenchArgs, CertificateArgs, CheckArgs, DataInfoArgs, EvaluateArgs, ExportArgs, ExportNetworkArgs, InferArgs,
+    BenchArgs, CertificateArgs, CheckArgs, DataInfoArgs, EvaluateArgs, ExportArgs, ExportNetworkArgs, ImportArgs, InferArgs,
     InquireTarget, PageArgs, PlanArgs, PretrainArgs, QuarantineArgs, RestoreArgs, StatusArgs, TrainArgs,
 };
 
@@ -124,6 +124,8 @@ enum Command {
     DataInfo(DataInfoArgs),
     /// Writes the games of a run, or human games, for other programs, as tensors, or as data sets.
     Export(ExportArgs),
+    /// Gathers the human games of an archive in one file; can be interrupted, and repeated as the archive grows.
+    Import(ImportArgs),
     /// Checks a run directory: database, every game by the rules, networks, checkpoints.
     Check(CheckArgs),
     /// Takes the games of one worker out of a run, or puts them back.
@@ -154,6 +156,7 @@ fn main() -> ExitCode {
         Some(Command::Serve { .. }) => Err(UsageError(SERVE_IS_GONE.to_owned()).into()),
         Some(Command::DataInfo(args)) => commands::data_info(args),
         Some(Command::Export(args)) => commands::export(args),
+        Some(Command::Import(args)) => commands::import(args),
         Some(Command::Check(args)) => commands::check(args),
         Some(Command::Quarantine(args)) => commands::quarantine(args),
         Some(Command::ExportNetwork(args)) => commands::export_network(args),

@@ -5,7 +5,7 @@
 
 use super::played::{Replay, StatedEnd};
 use super::uhp::{GameState, GameString};
-use super::{Ending, PlayedGame, ReadError, ReadOptions};
+use super::{Ending, PlayedGame, ReadError, ReadOptions, Remark};
 use shared::game::hive::text::read_recorded_move;
 use shared::game::{MOVE_TEXT_BYTES_MAX, Outcome};
 use shared::quoted::Quoted;
@@ -42,6 +42,33 @@ pub fn read(text: &str, options: ReadOptions) -> Result<PlayedGame, ReadError> {
     // A line that was cut off would otherwise pass for a game that was given up.
     game.check_turn(replay.next_ply() - 1)?;
     Ok(finish_stated(replay, game.state.and_then(GameState::outcome)))
+}
+
+/// Reads one game beside which its outcome is stated once more, as in a table.
+///
+/// # Errors
+/// As [`read`], and [`ReadError::OtherWinner`] if text and statement contradict each other where the moves do not decide.
+/// Where they do, they count, and a contradiction is a [`Remark`].
+pub fn read_beside(text: &str, beside: Option<Outcome>, options: ReadOptions) -> Result<PlayedGame, ReadError> {
+    let mut game = read(text, options)?;
+    let (Some(beside), found) = (beside, game.outcome) else { return Ok(game) };
+    match found {
+        Some(found) if found == beside => {}
+        Some(_) if game.ending == Ending::QueenSurrounded => {
+            let remark = Remark::StatedOtherwise { stated: beside };
+            if !game.remarks.contains(&remark) {
+                game.remarks.push(remark);
+            }
+        }
+        Some(found) if game.ending == Ending::Stated => {
+            let [winner, found] = [beside, found].map(|outcome| GameState::from(Some(outcome)));
+            return Err(ReadError::OtherWinner { winner, found });
+        }
+        // A repetition is no more than the last position: people who stop there may have agreed otherwise.
+        _ => (game.outcome, game.ending) = (Some(beside), Ending::Stated),
+    }
+    game.stated_outcome = game.stated_outcome.or(Some(beside));
+    Ok(game)
 }
 
 /// Plays a move as it is written.

@@ -121,6 +121,14 @@ pub enum ReadError {
         /// The result at the end.
         found: GameState,
     },
+    /// A column of a table contradicts its game.
+    #[error("the column winner says {winner}, the game {found}")]
+    OtherWinner {
+        /// The result in the column.
+        winner: GameState,
+        /// The result in the game.
+        found: GameState,
+    },
     /// The game has more plies than are read.
     #[error("more than {PLY_COUNT_MAX} plies")]
     TooLong,

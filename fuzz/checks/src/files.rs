@@ -4,6 +4,7 @@ use std::io::Cursor;
 
 use runtime::layers::{self, Sources};
 use samples::dataset::DataSet;
+use samples::human_games::{ReadSettings, read_table};
 use worker::WorkerConfig;
 
 /// A data set, damaged or not: reading it ends.
@@ -14,6 +15,12 @@ pub fn data_set(bytes: &[u8]) {
         game_count += games.len();
         assert!(game_count <= bytes.len(), "more games than bytes");
     }
+}
+
+/// A table of games, as Parquet or CSV, damaged or not.
+pub fn game_table(bytes: &[u8]) {
+    let read = read_table(bytes.to_vec(), ReadSettings::default());
+    assert!(read.dropped.iter().all(|dropped| !dropped.to_string().contains('\n')), "reasons of one line");
 }
 
 /// Settings of a worker, as flags: `KEY=VALUE` in each line, as behind `--set`.

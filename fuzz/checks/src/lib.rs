@@ -36,6 +36,7 @@ pub const CHECKS: &[DecoderCheck] = &[
     named("evaluations", messages::evaluations),
     named("fen", game_files::fen),
     named("game_spec", messages::game_spec),
+    named("game_table", files::game_table),
     named("hub_level", protocols::hub_level),
     named("hub_line", protocols::hub_line),
     named("hub_position", game_files::hub_position),

@@ -1,7 +1,7 @@
 //! The commands of the program besides the run itself.
 //!
 //! `health` and `status` ask a running learner; `page` shows a run in a browser; `data-info` and `export` look at games and
-//! need neither a network nor a running learner; `pretrain` and `train` learn without self-play; `evaluate` measures a
+//! need neither a network nor a running learner; `import` gathers human games in one file; `pretrain` and `train` learn without self-play; `evaluate` measures a
 //! network on human games; `restore` puts a backup back; `check` and `quarantine` look after the run directory;
 //! `certificate` makes certificates; `infer` answers leaves for a learner elsewhere. `bench` measures a device, and `plan`
 //! computes what it makes of a run.
@@ -17,6 +17,7 @@ mod export_network;
 mod game_file;
 mod game_sources;
 mod human_games;
+mod import;
 mod infer;
 mod inquire;
 mod page;
@@ -36,6 +37,7 @@ pub use data_info::{DataInfoArgs, data_info};
 pub use evaluate::{EvaluateArgs, evaluate};
 pub use export::{ExportArgs, export};
 pub use export_network::{ExportNetworkArgs, export_network};
+pub use import::{ImportArgs, import};
 pub use infer::{InferArgs, infer};
 pub use inquire::{InquireTarget, StatusArgs, health, status};
 pub use page::{PageArgs, page};

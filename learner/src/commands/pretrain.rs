@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use learner::config::LearnerSettings;
 use learner::numbers::text_of_counts;
 use learner::supervised::{SupervisedTraining, TrainingFolder, TrainingPlan};
 use learner::training_source::TrainingSource;
@@ -20,8 +21,8 @@ const NAMED_COUNT_MAX: usize = 5;
 pub struct PretrainArgs {
     #[command(flatten)]
     how: SupervisedArgs,
-    /// Games to learn from: files, folders with all below them, zip archives; BoardSpace's .sgf, .pgn, or UHP game
-    /// strings one a line.
+    /// Games to learn from: files, folders with all below them, zip archives; BoardSpace's .sgf, .pgn, UHP game strings
+    /// one a line, or tables (.csv, .parquet) with a column uhp_string. The default is replay.human_games.
     #[arg(long, value_name = "PATH", num_args = 1..)]
     games: Vec<PathBuf>,
     /// The same, for a folder of .sgf files.
@@ -40,9 +41,11 @@ pub struct PretrainArgs {
 /// # Errors
 /// Invalid settings, games that cannot be read, files that cannot be written, a loss that is not finite.
 pub fn pretrain(args: &PretrainArgs) -> anyhow::Result<()> {
-    let paths: Vec<PathBuf> = args.games.iter().chain(&args.sgf_dir).cloned().collect();
-    let Some(started) = args.how.start(TrainingSource::HumanGames, !paths.is_empty())? else { return Ok(()) };
+    let named: Vec<PathBuf> = args.games.iter().chain(&args.sgf_dir).cloned().collect();
+    let has_games = |config: &LearnerSettings| !named.is_empty() || !config.replay.human_games.is_empty();
+    let Some(started) = args.how.start(TrainingSource::HumanGames, has_games)? else { return Ok(()) };
     let StartedTraining { config, stop, .. } = &started;
+    let paths = if named.is_empty() { config.replay.human_games.clone() } else { named };
     let encoding = encoding_of(&config.game).map_err(|error| UsageError(error.to_string()))?;
     // Before the folder is created: a wrong path leaves none behind.
     check_paths(&paths)?;
@@ -83,6 +86,7 @@ fn report_dropped(read: &ReadGames, folder: &TrainingFolder) -> anyhow::Result<(
         texts = read.text_count,
         games = read.games.len(),
         left_out = read.dropped.len(),
+        contradicted = read.contradicted_count,
         report = %report.display(),
         "games read"
     );

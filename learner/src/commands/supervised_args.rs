@@ -38,14 +38,18 @@ impl SupervisedArgs {
     /// Reads the settings, and starts log and signals; `None` if only the settings were asked for, and are printed.
     ///
     /// # Errors
-    /// Invalid settings; [`UsageError`] without samples to learn from, if `has_samples` is false.
-    pub fn start(&self, source: TrainingSource, has_samples: bool) -> anyhow::Result<Option<StartedTraining>> {
+    /// Invalid settings; [`UsageError`] without samples to learn from, if `has_samples` says so of the settings.
+    pub fn start(
+        &self,
+        source: TrainingSource,
+        has_samples: impl FnOnce(&LearnerSettings) -> bool,
+    ) -> anyhow::Result<Option<StartedTraining>> {
         let (config, loaded) = LearnerSettings::load(&self.sources(source))?;
         if self.config.print_config {
             exit::print(&to_toml(&loaded.raw)).context("write to stdout")?;
             return Ok(None);
         }
-        if !has_samples {
+        if !has_samples(&config) {
             return Err(UsageError(missing_samples(source).to_owned()).into());
         }
         // Before threads, files and the first torch call: on a machine with a GPU the program starts anew.
@@ -70,7 +74,9 @@ impl SupervisedArgs {
 
 const fn missing_samples(source: TrainingSource) -> &'static str {
     match source {
-        TrainingSource::HumanGames => "name the games to learn from: --games PATH... or --sgf-dir DIR",
+        TrainingSource::HumanGames => {
+            "name the games to learn from: --games PATH..., --sgf-dir DIR, or replay.human_games"
+        }
         TrainingSource::DataSets => "name the data sets to learn from: --data FILE...",
     }
 }

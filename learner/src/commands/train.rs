@@ -40,7 +40,7 @@ pub struct TrainArgs {
 /// # Errors
 /// Invalid settings, data sets that cannot be read, files that cannot be written, a loss that is not finite.
 pub fn train(args: &TrainArgs) -> anyhow::Result<()> {
-    let Some(started) = args.how.start(TrainingSource::DataSets, !args.data.is_empty())? else { return Ok(()) };
+    let Some(started) = args.how.start(TrainingSource::DataSets, |_| !args.data.is_empty())? else { return Ok(()) };
     let ended = started.config.game.visit(Training { args, started: &started })?;
     started.end();
     ended

@@ -8,11 +8,16 @@ mod openings;
 mod read;
 mod sets;
 mod share;
+mod tables;
 mod texts;
 
 pub use game_key::game_key;
 pub use game_samples::{GameSamples, NotHive, encoding_of, samples_of};
 pub use openings::openings_of;
-pub use read::{DroppedGame, HumanGamesError, ReadGames, ReadSettings, check_paths, read_games};
+pub use read::{
+    DroppedGame, HumanGamesError, ReadBatch, ReadGames, ReadSettings, check_paths, is_contradicted, read_games,
+    read_in_batches, read_table,
+};
 pub use sets::{GameTypes, HumanSampleSets, LeftOutCounts, SetSettings, make_sets};
 pub use share::{HumanGames, HumanSampler};
+pub use texts::{ListedFiles, list_files};

@@ -1,14 +1,17 @@
 //! Reads games from texts on several threads. An invalid game is dropped as a whole, with its place and the reason.
 
+use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::{fmt, io};
 
 use notation::games::LineError;
-use notation::{PlayedGame, ReadError, ReadOptions, boardspace, games, pgn};
+use notation::{PlayedGame, ReadError, ReadOptions, Remark, boardspace, games, pgn};
 use rayon::prelude::*;
-use rayon::{ThreadPoolBuildError, ThreadPoolBuilder};
+use rayon::{ThreadPool, ThreadPoolBuildError, ThreadPoolBuilder};
+use shared::game::Outcome;
 
-use super::texts::{Text, list_files, visit_texts};
+use super::tables::{self, Row};
+use super::texts::{Content, Text, list_files, visit_texts};
 
 /// Bytes of text that are gathered before their games are read together.
 const CHUNK_BYTES: usize = 16 << 20;
@@ -62,6 +65,8 @@ pub struct ReadGames {
     pub games: Vec<PlayedGame>,
     /// What was dropped, and why.
     pub dropped: Vec<DroppedGame>,
+    /// Games whose source states another outcome than their surrounded queens.
+    pub contradicted_count: u64,
     /// Texts read.
     pub text_count: u64,
     /// Files in folders whose names are not those of games.
@@ -115,40 +120,126 @@ pub fn check_paths(paths: &[PathBuf]) -> Result<(), HumanGamesError> {
 /// [`HumanGamesError`]. An invalid file is no error: see [`ReadGames::dropped`].
 pub fn read_games(paths: &[PathBuf], settings: ReadSettings) -> Result<ReadGames, HumanGamesError> {
     let listed = list_files(paths)?;
-    let pool = ThreadPoolBuilder::new().num_threads(settings.threads).build()?;
-    let options = ReadOptions { queen_first_allowed: settings.queen_first_allowed };
     let mut read = ReadGames { skipped_file_count: listed.skipped_file_count, ..ReadGames::default() };
-    let mut chunk = Vec::new();
-    let mut chunk_bytes = 0;
-    for file in &listed.files {
-        visit_texts(file, &mut |text| match text {
-            Ok(text) => {
-                chunk_bytes += text.content.len();
-                chunk.push(text);
-                if chunk_bytes >= CHUNK_BYTES {
-                    pool.install(|| read.add_chunk(&chunk, options));
-                    chunk.clear();
-                    chunk_bytes = 0;
-                }
-            }
-            Err(dropped) => read.dropped.push(dropped),
-        });
-    }
-    pool.install(|| read.add_chunk(&chunk, options));
+    read_in_batches(&listed.files, settings, |batch| {
+        read.contradicted_count += batch.games.iter().filter(|game| is_contradicted(game)).count() as u64;
+        read.text_count += batch.text_count;
+        read.games.extend(batch.games);
+        read.dropped.extend(batch.dropped);
+        Ok::<_, HumanGamesError>(())
+    })?;
     Ok(read)
 }
 
-impl ReadGames {
-    fn add_chunk(&mut self, chunk: &[Text], options: ReadOptions) {
-        self.text_count += chunk.len() as u64;
+/// Reads the games of a table in memory: a Parquet file if it begins as one, else CSV.
+#[must_use]
+pub fn read_table(bytes: Vec<u8>, settings: ReadSettings) -> ReadGames {
+    let options = ReadOptions { queen_first_allowed: settings.queen_first_allowed };
+    let mut read = ReadGames::default();
+    let mut visit = |text: Result<Text, DroppedGame>| {
+        match text {
+            Ok(text) => {
+                read.text_count += 1;
+                for game in Written::of(&text).into_iter().map(|written| written.read(options)) {
+                    match game {
+                        Ok(game) => read.games.push(game),
+                        Err(dropped) => read.dropped.push(dropped),
+                    }
+                }
+            }
+            Err(dropped) => read.dropped.push(dropped),
+        }
+        ControlFlow::Continue(())
+    };
+    let _ = if bytes.starts_with(&tables::PARQUET_START) {
+        tables::visit_parquet("table", tables::bytes(bytes), &mut visit)
+    } else {
+        tables::visit_csv("table", bytes.as_slice(), &mut visit)
+    };
+    read.contradicted_count = read.games.iter().filter(|game| is_contradicted(game)).count() as u64;
+    read
+}
+
+/// Returns whether the source states another outcome than the surrounded queens, which count.
+#[must_use]
+pub fn is_contradicted(game: &PlayedGame) -> bool {
+    game.remarks.iter().any(|remark| matches!(remark, Remark::StatedOtherwise { .. }))
+}
+
+/// Some of the games in a list of files.
+#[derive(Debug, Default)]
+pub struct ReadBatch {
+    /// The games, in the order of the files.
+    pub games: Vec<PlayedGame>,
+    /// What was dropped, and why.
+    pub dropped: Vec<DroppedGame>,
+    /// Texts read.
+    pub text_count: u64,
+    /// How many files, from the first of the list on, were read to their end with this batch.
+    pub file_count: usize,
+}
+
+/// Reads the games in `files`, and calls `visit` with some after the other. An invalid file is no error, and ends nothing.
+///
+/// # Errors
+/// [`HumanGamesError::Threads`], or the error of `visit`, which ends the reading.
+pub fn read_in_batches<E: From<HumanGamesError>>(
+    files: &[PathBuf],
+    settings: ReadSettings,
+    visit: impl FnMut(ReadBatch) -> Result<(), E>,
+) -> Result<(), E> {
+    let pool = ThreadPoolBuilder::new().num_threads(settings.threads).build().map_err(HumanGamesError::from)?;
+    let options = ReadOptions { queen_first_allowed: settings.queen_first_allowed };
+    let mut batches = Batches { pool, options, chunk: Vec::new(), chunk_bytes: 0, batch: ReadBatch::default(), visit };
+    for file in files {
+        let mut failed = Ok(());
+        let _ = visit_texts(file, &mut |text| {
+            failed = batches.add(text);
+            if failed.is_err() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        });
+        failed?;
+        batches.batch.file_count += 1;
+    }
+    batches.flush()
+}
+
+/// Texts on their way to being read together.
+struct Batches<F> {
+    pool: ThreadPool,
+    options: ReadOptions,
+    chunk: Vec<Text>,
+    chunk_bytes: usize,
+    batch: ReadBatch,
+    visit: F,
+}
+
+impl<E, F: FnMut(ReadBatch) -> Result<(), E>> Batches<F> {
+    fn add(&mut self, text: Result<Text, DroppedGame>) -> Result<(), E> {
+        match text {
+            Ok(text) => {
+                self.chunk_bytes += text.byte_count();
+                self.chunk.push(text);
+            }
+            Err(dropped) => self.batch.dropped.push(dropped),
+        }
+        if self.chunk_bytes >= CHUNK_BYTES { self.flush() } else { Ok(()) }
+    }
+
+    fn flush(&mut self) -> Result<(), E> {
+        let (chunk, options) = (std::mem::take(&mut self.chunk), self.options);
+        self.chunk_bytes = 0;
+        let mut batch = std::mem::take(&mut self.batch);
+        self.batch.file_count = batch.file_count;
+        batch.text_count = chunk.len() as u64;
         let written: Vec<Written<'_>> = chunk.iter().flat_map(Written::of).collect();
-        let read: Vec<_> = written.par_iter().map(|written| written.read(options)).collect();
+        let read: Vec<_> = self.pool.install(|| written.par_iter().map(|written| written.read(options)).collect());
         for game in read {
             match game {
-                Ok(game) => self.games.push(game),
-                Err(dropped) => self.dropped.push(dropped),
+                Ok(game) => batch.games.push(game),
+                Err(dropped) => batch.dropped.push(dropped),
             }
         }
+        (self.visit)(batch)
     }
 }
 
@@ -171,12 +262,26 @@ enum Format {
     Uhp,
     /// With tags, and a number before each move.
     Pgn,
+    /// As a GameString in a table, with what its columns say of the outcome.
+    Row(Option<Outcome>),
 }
 
 impl<'a> Written<'a> {
-    /// Returns the games in a text: one game tree, games with tags, or a game a line.
+    /// Returns the games in a text: one game tree, games with tags, a game a line, or rows of a table.
     fn of(text: &'a Text) -> Vec<Self> {
-        let (place, content) = (text.place.as_str(), text.content.as_str());
+        let place = text.place.as_str();
+        let content = match &text.content {
+            Content::Whole(content) => content.as_str(),
+            Content::Rows(rows) => {
+                let of_row = |row: &'a Row| Self {
+                    place,
+                    line: Some(row.number),
+                    format: Format::Row(row.winner),
+                    text: &row.game,
+                };
+                return rows.iter().map(of_row).collect();
+            }
+        };
         let written = |format| move |(line, text): (u32, &'a str)| Self { place, line: Some(line), format, text };
         match content.trim_start().as_bytes() {
             [b'(', ..] => vec![Self { place, line: None, format: Format::BoardSpace, text: content }],
@@ -194,6 +299,9 @@ impl<'a> Written<'a> {
         match self.format {
             Format::BoardSpace => boardspace::read(self.text, options).map_err(|error| dropped(self.line, error)),
             Format::Uhp => games::read(self.text, options).map_err(|error| dropped(self.line, error)),
+            Format::Row(winner) => {
+                games::read_beside(self.text, winner, options).map_err(|error| dropped(self.line, error))
+            }
             Format::Pgn => pgn::read(self.text, options)
                 .map(|read| read.game)
                 .map_err(|LineError { line, error }| dropped(self.line.map(|first| first + line - 1), error)),

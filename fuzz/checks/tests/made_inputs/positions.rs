@@ -1,7 +1,12 @@
-//! Packed positions, policy targets, and data sets.
+//! Packed positions, policy targets, data sets, and tables of games.
 
 use std::fs;
+use std::sync::Arc;
 
+use parquet::data_type::{ByteArray, ByteArrayType};
+use parquet::file::properties::WriterProperties;
+use parquet::file::writer::SerializedFileWriter;
+use parquet::schema::parser::parse_message_type;
 use samples::dataset::{DataSetGame, DataSetWriter};
 use shared::catalog::GameSpec;
 use shared::encoding::Encoding;
@@ -69,6 +74,25 @@ fn base_position() -> Vec<u8> {
     packed
 }
 
+/// A table of one game.
+fn table() -> Vec<u8> {
+    let schema = "message games { REQUIRED BYTE_ARRAY uhp_string (UTF8); OPTIONAL BYTE_ARRAY winner (UTF8); }";
+    let schema = Arc::new(parse_message_type(schema).expect("a schema"));
+    let properties = WriterProperties::builder().set_created_by("a test".to_owned()).build();
+    let mut bytes = Vec::new();
+    let mut writer = SerializedFileWriter::new(&mut bytes, schema, Arc::new(properties)).expect("a writer");
+    let mut group = writer.next_row_group().expect("a group");
+    for (cell, levels) in [("Base;Draw;White[2];wS1;bS1 wS1-", None), ("white", Some(&[1_i16][..]))] {
+        let mut column = group.next_column().expect("a column").expect("two columns");
+        let cells = [ByteArray::from(cell.as_bytes().to_vec())];
+        column.typed::<ByteArrayType>().write_batch(&cells, levels, None).expect("written");
+        column.close().expect("a column");
+    }
+    group.close().expect("a group");
+    writer.close().expect("a file");
+    bytes
+}
+
 pub fn inputs() -> Vec<Input> {
     let tictactoe = TicTacToeEncoding::new(TicTacToe);
     let (hive_midgame, dama_midgame) = (midgame(&hive(), 24).0, midgame(&dama(), 24).0);
@@ -77,7 +101,14 @@ pub fn inputs() -> Vec<Input> {
     let last = damaged_set.len() - 1;
     damaged_set[last] ^= 1;
     let target = PolicyTarget::from_visits([(17, 40), (4000, 60)]).expect("visits").to_bytes();
+    let table = table();
+    let mut damaged_table = table.clone();
+    let middle = damaged_table.len() / 2;
+    damaged_table[middle] ^= 0x55;
     vec![
+        ("game_table/games.parquet", table.clone()),
+        ("game_table/cut_off.parquet", cut_off(&table, 20)),
+        ("game_table/damaged.parquet", damaged_table),
         ("packed_hive/base", base_position()),
         ("packed_hive/start", midgame(&hive(), 0).0),
         ("packed_hive/finished", midgame(&hive(), 200).0),
