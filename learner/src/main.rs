@@ -20,8 +20,8 @@ use runtime::{exit, logging, shutdown};
 use tracing::info;
 
 use commands::{
-    BenchArgs, CertificateArgs, CheckArgs, DataInfoArgs, EvaluateArgs, ExportArgs, ExportNetworkArgs, ImportArgs, InferArgs,
-    InquireTarget, PageArgs, PlanArgs, PretrainArgs, QuarantineArgs, RestoreArgs, StatusArgs, TrainArgs,
+    BenchArgs, CertificateArgs, CheckArgs, DataInfoArgs, EvaluateArgs, ExportArgs, ExportNetworkArgs, ImportArgs,
+    InferArgs, InquireTarget, PageArgs, PlanArgs, PretrainArgs, QuarantineArgs, RestoreArgs, StatusArgs, TrainArgs,
 };
 
 /// Owns the GPU, the games and the networks of a training run.

@@ -8,6 +8,7 @@ mod baselines;
 mod bench;
 mod dist;
 mod fuzz;
+mod games;
 mod libtorch;
 mod link;
 mod rust_version;
@@ -49,6 +50,8 @@ enum Task {
     Audit(audit::AuditArguments),
     /// Looks for inputs that break a decoder (needs cargo-fuzz and a nightly compiler).
     Fuzz(fuzz::FuzzArguments),
+    /// Downloads human games to learn from: the largest public archive of Hive, or any other file.
+    Games(games::GamesArguments),
     /// Carries connections as slowly as a home link does, to try workers through it.
     Link(link::LinkArguments),
     /// Gets libtorch if it is not there and prints where it lies.
@@ -80,6 +83,7 @@ fn run(task: Task) -> Result<ExitCode> {
         Task::Bench(arguments) => bench::bench(&workspace, &arguments),
         Task::Audit(arguments) => audit::audit(&workspace, &arguments),
         Task::Fuzz(arguments) => fuzz::fuzz(&workspace, &arguments),
+        Task::Games(arguments) => games::games(&arguments),
         Task::Link(arguments) => link::link(&arguments),
         Task::Libtorch(arguments) => libtorch::print(&arguments),
     }
