@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use common::system::System;
-use net::{Device, NetworkFile};
+use net::{Device, Network, NetworkFile};
 
 fn learner(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_learner"));
@@ -96,6 +96,46 @@ fn a_published_network_is_written_half_as_large_and_measured() {
     };
     assert_eq!(measured("ready"), measured(&whole_name));
     assert!(measured("ready")["top1"].as_f64().expect("a share") > 0.1, "the network has learned something");
+}
+
+#[test]
+fn several_networks_are_written_as_the_mean_of_their_weights() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let spec = NetworkFile::read(Path::new(&ready_file("hive.safetensors"))).expect("a file").spec().expect("a game");
+    let mut names = Vec::new();
+    for seed in 1..=3 {
+        let (path, name) = path_in(&folder, &format!("random-{seed}"));
+        Network::random(&spec, Device::CPU, seed).expect("it fits").save(&path).expect("written");
+        names.push(name);
+    }
+    let mean_of = |names: &[&String], out: &str| {
+        let (path, out) = path_in(&folder, out);
+        let named: Vec<&str> = names.iter().map(|name| name.as_str()).collect();
+        output_of(&[&["export-network", "--out", &out, "--network"], &named[..]].concat());
+        numbers(&path)
+    };
+    let alone: Vec<Vec<f32>> = names.iter().map(|name| numbers(Path::new(name))).collect();
+    assert_eq!(mean_of(&[&names[0], &names[0]], "same"), alone[0], "the mean of a network and itself");
+    let mean = mean_of(&names.iter().collect::<Vec<_>>(), "mean");
+    assert!(mean.len() > 100_000, "all weights");
+    for (index, mean) in mean.iter().enumerate() {
+        let expected = (alone[0][index] + alone[1][index] + alone[2][index]) / 3.0;
+        assert!((mean - expected).abs() < 1e-6, "{index}: {mean} and {expected}");
+    }
+    let other_game = ready_file("dama.safetensors");
+    let output = run(&["export-network", "--network", &names[0], &other_game, "--out", &path_in(&folder, "x").1]);
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.code() == Some(1) && stderr.contains("dama.safetensors"), "{stderr}");
+}
+
+/// All numbers of a network file of 32 bits, in the order of its tensors' names.
+fn numbers(path: &Path) -> Vec<f32> {
+    let bytes = std::fs::read(path).expect("a file");
+    let tensors = safetensors::SafeTensors::deserialize(&bytes).expect("a network file");
+    let mut tensors = tensors.tensors();
+    tensors.sort_by(|a, b| a.0.cmp(&b.0));
+    let of = |bytes: &[u8]| bytes.as_chunks().0.iter().map(|four| f32::from_le_bytes(*four)).collect::<Vec<f32>>();
+    tensors.iter().flat_map(|(_, tensor)| of(tensor.data())).collect()
 }
 
 #[test]
