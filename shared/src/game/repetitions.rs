@@ -94,6 +94,11 @@ impl<K: Key> Repetitions<K> {
         self.occurrence_count
     }
 
+    /// Returns the positions that have occurred more than once.
+    pub(super) fn repeated(&self) -> impl Iterator<Item = &K> {
+        self.keys.iter().zip(&self.table.links).filter(|(_, link)| link.count > 1).map(|(key, _)| key)
+    }
+
     #[cold]
     fn find(&mut self, key: K) -> Option<&mut Link> {
         let Self { keys, table, .. } = self;
@@ -155,6 +160,13 @@ mod tests {
                     repetitions.record(Bad(*key));
                     let expected = game[..=place].iter().filter(|earlier| *earlier == key).count();
                     prop_assert_eq!(repetitions.occurrence_count() as usize, expected);
+                    let count = |key: &u64| game[..=place].iter().filter(|other| *other == key).count();
+                    let mut repeated: Vec<u64> = game[..=place].iter().copied().filter(|key| count(key) > 1).collect();
+                    repeated.sort_unstable();
+                    repeated.dedup();
+                    let mut told: Vec<u64> = repetitions.repeated().map(|key| key.0).collect();
+                    told.sort_unstable();
+                    prop_assert_eq!(told, repeated);
                     let mut copy = Repetitions::default();
                     copy.clone_from(&repetitions);
                     copy.record(Bad(*key));

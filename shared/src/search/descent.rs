@@ -1,9 +1,10 @@
 //! One simulation of a [`Search`]: down the tree to a leaf, and back up once the leaf is evaluated.
 
 use super::leaf_source::{LeafId, LeafMut, LeafSource, Request};
+use super::oracle::proof_of_node;
 use super::proof::Proof;
 use super::view::{EdgeIndex, NodeIndex, TreeView};
-use super::{PendingLeaf, Search, priors, proof_of, selection};
+use super::{PendingLeaf, Search, priors, selection};
 use crate::game::{Game, Value};
 
 impl<G: Game> LeafSource<G> for Search<G> {
@@ -83,6 +84,9 @@ impl<G: Game> Search<G> {
             Some(gumbel) if is_root => gumbel.select(&self.tree, &self.settings, self.simulation_count_max),
             _ => {
                 let unvisited = self.tree.best_unvisited_edge(index);
+                if let Some((edge, _)) = unvisited.filter(|_| is_root && self.tries_all) {
+                    return edge;
+                }
                 let (node, visited) = (self.tree.view(index), self.tree.visited_edges(index));
                 let is_noisy = is_root && self.is_noisy();
                 selection::select_by_puct(&node, visited, unvisited, is_noisy, &self.settings)
@@ -95,7 +99,7 @@ impl<G: Game> Search<G> {
     fn grow(&mut self, slot: usize, parent: NodeIndex, edge: EdgeIndex) -> Request {
         self.replay_path(slot);
         let position = &self.leaves.content(slot).position;
-        let proof = proof_of(&self.game, position);
+        let proof = proof_of_node(&self.game, self.oracle.as_deref(), position);
         let child = self.tree.add_child(parent, edge, proof, |moves| {
             if proof == Proof::Unknown {
                 self.game.legal_moves(position, moves);

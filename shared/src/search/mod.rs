@@ -14,6 +14,7 @@ mod gumbel;
 mod halving;
 mod leaf_source;
 mod mean_depth;
+mod oracle;
 mod outline;
 mod parallel;
 mod preset;
@@ -33,12 +34,14 @@ use crate::game::{Game, Value};
 use crate::setting::SettingError;
 use gumbel::GumbelRoot;
 use leaf_source::LeafSlots;
+use oracle::{proof_of, tries_all};
 use tree::Tree;
 use view::{NodeIndex, NodeView, TreeView};
 
 pub use evaluator::{Added, EvaluationError, Evaluator, LeafAnswers, simulate};
 pub use evaluators::{HeuristicEvaluator, RolloutEvaluator, UniformEvaluator};
 pub use leaf_source::{LeafId, LeafMut, LeafSource, Request};
+pub use oracle::{Oracle, SharedOracle};
 pub use parallel::{PARALLEL_EDGE_BYTES, PARALLEL_NODE_BYTES, ParallelSearch, Rule, SearchThread};
 pub use preset::{SearchPreset, SearchPresetError};
 pub use proof::Proof;
@@ -79,6 +82,10 @@ pub use tree::{NODE_BYTES, edge_bytes};
 /// ```
 pub struct Search<G: Game> {
     game: G,
+    /// What knows results before the game ends, if anything does.
+    oracle: Option<SharedOracle<G>>,
+    /// Whether each move of the root is tried once before any is again.
+    tries_all: bool,
     settings: SearchSettings,
     effort: SearchEffort,
     /// Simulations at that effort.
@@ -130,6 +137,8 @@ impl<G: Game> Search<G> {
         let gumbel = (settings.root == RootSelection::Gumbel).then(GumbelRoot::default);
         let mut search = Self {
             game,
+            oracle: None,
+            tries_all: false,
             effort: SearchEffort::Full,
             simulation_count_max: settings.simulation_count,
             settings,
@@ -143,6 +152,14 @@ impl<G: Game> Search<G> {
         };
         search.plant();
         Ok(search)
+    }
+
+    /// Asks `oracle` about each node from now on, those at the root aside.
+    #[must_use]
+    pub fn with_oracle(mut self, oracle: Option<SharedOracle<G>>) -> Self {
+        self.tries_all = tries_all(oracle.as_deref(), &self.position);
+        self.oracle = oracle;
+        self
     }
 
     /// Returns whether the root has all its simulations, or its result is proven.
@@ -265,9 +282,16 @@ impl<G: Game> Search<G> {
             self.cancel(leaf);
         }
         self.game.play(&mut self.position, mv);
+        self.tries_all = tries_all(self.oracle.as_deref(), &self.position);
         let child = self.tree.edges(NodeIndex::ROOT).find(|edge| edge.mv == mv).and_then(|edge| edge.child);
-        let is_kept = |node: &NodeView| self.gumbel.is_none() || node.proof != Proof::Unknown;
-        match child.filter(|(_, node)| is_kept(node)) {
+        let is_over = self.game.outcome(&self.position).is_some();
+        let is_kept = |(child, node): &(NodeIndex, NodeView)| {
+            let is_proven = node.proof != Proof::Unknown;
+            // What an oracle knows has no moves.
+            let is_told = is_proven && !self.tree.node(*child).is_evaluated && !is_over;
+            !is_told && (self.gumbel.is_none() || is_proven)
+        };
+        match child.filter(is_kept) {
             Some((child, _)) => self.tree.keep_subtree(child),
             None => self.plant(),
         }
@@ -324,8 +348,4 @@ impl<G: Game> Search<G> {
             priors::mix_noise(priors, dirichlet_alpha, dirichlet_weight, &mut self.random);
         }
     }
-}
-
-fn proof_of<G: Game>(game: &G, position: &G::Position) -> Proof {
-    game.outcome(position).map_or(Proof::Unknown, |outcome| Proof::of_outcome(outcome, game.side_to_move(position)))
 }

@@ -1,5 +1,6 @@
 //! The pieces on the board.
 
+use super::moves::{Results, find_moves};
 use super::mv::Move;
 use super::square::Square;
 use super::tables::TABLES;
@@ -92,9 +93,15 @@ impl Board {
         Self { pieces: [black.reverse_bits(), white.reverse_bits()], kings: self.kings.reverse_bits() }
     }
 
+    /// Appends every move of `side`, in an order that never changes, whatever draws the rules count.
+    #[inline]
+    pub fn moves(&self, side: Side, moves: &mut Vec<Move>) {
+        find_moves(self, side, &mut Results::new(moves));
+    }
+
     /// Makes a move of `side`, which must be possible. Returns whether it can never be undone: a capture, or a man's.
     #[inline]
-    pub(super) fn play(&mut self, side: Side, mv: Move) -> bool {
+    pub fn play(&mut self, side: Side, mv: Move) -> bool {
         let (from, to) = (1 << TABLES.from[mv.index()], 1 << TABLES.to[mv.index()]);
         let captured = TABLES.captured[mv.index()];
         let is_king = self.kings & from != 0;

@@ -92,6 +92,12 @@ impl Position {
         self.history.occurrence_count()
     }
 
+    /// Returns the boards that have come up more than once since the last capture or move of a man, with either side to
+    /// move.
+    pub fn repeated_boards(&self) -> impl Iterator<Item = &Board> {
+        self.history.repeated()
+    }
+
     /// Returns the hash of pieces and side to move.
     pub(super) fn hash(&self) -> u64 {
         hash_of(self.board) ^ u64::from(self.ply & 1)

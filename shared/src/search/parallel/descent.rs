@@ -7,7 +7,7 @@ use super::node::Stage;
 use super::tree::Blocks;
 use super::{ParallelSearch, Rule};
 use crate::game::{Game, Value};
-use crate::search::proof_of;
+use crate::search::oracle::proof_of_node;
 use crate::search::selection::{select_by_puct, select_by_ucb1};
 use crate::search::view::{EdgeIndex, NodeIndex, NodeView};
 
@@ -149,7 +149,7 @@ impl<G: Game> Descent<G> {
     fn grow(&mut self, search: &ParallelSearch<G>, edge: EdgeIndex, state: &mut ThreadState) -> End {
         self.line.push(search.tree.edge_move(edge));
         self.replay(search);
-        let proof = proof_of(&search.game, &self.position);
+        let proof = proof_of_node(&search.game, search.oracle.as_deref(), &self.position);
         let stage = if search.rule == Rule::Puct { Stage::Claimed } else { Stage::New };
         let child = search.tree.add_child(edge, proof, stage, &mut state.blocks);
         self.path.push(child);
@@ -202,6 +202,9 @@ fn select<G: Game>(
     match search.rule {
         Rule::Puct => {
             let is_noisy = index == NodeIndex::ROOT && settings.has_noise();
+            if unvisited.is_some() && index == NodeIndex::ROOT && search.tries_all {
+                return unvisited;
+            }
             let unvisited = unvisited.map(|edge| (edge, tree.prior(edge)));
             select_by_puct(node, tree.visited_edges(index), unvisited, is_noisy, settings)
         }

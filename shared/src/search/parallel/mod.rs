@@ -15,13 +15,15 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use rand::SeedableRng;
 use rand_pcg::Pcg64Mcg;
 
+use super::oracle::{SharedOracle, proof_of, tries_all};
 use super::proof::Proof;
 use super::report::MoveReport;
 use super::search_settings::{RootSelection, SearchSettings};
 use super::view::{NodeIndex, NodeView, TreeView};
-use super::{SearchError, choice, mean_depth, outline, proof_of, report};
+use super::{SearchError, choice, mean_depth, outline, report};
 use crate::game::{Game, Value};
 use crate::setting::check_that;
+use node::Stage;
 use table::Table;
 use tree::Tree;
 
@@ -69,6 +71,10 @@ pub enum Rule {
 /// ```
 pub struct ParallelSearch<G: Game> {
     game: G,
+    /// What knows results before the game ends, if anything does.
+    oracle: Option<SharedOracle<G>>,
+    /// Whether each move of the root is tried once before any is again.
+    tries_all: bool,
     rule: Rule,
     settings: SearchSettings,
     position: G::Position,
@@ -100,8 +106,16 @@ impl<G: Game> ParallelSearch<G> {
         }
         let tree = Tree::new(rule == Rule::Puct, Proof::Unknown);
         let random = Pcg64Mcg::seed_from_u64(seed);
-        let repaired_priors_count = AtomicU64::new(0);
-        Ok(Self { game, rule, settings, position, tree, table: None, seed, random, repaired_priors_count })
+        let (oracle, tries_all, table, repaired_priors_count) = (None, false, None, AtomicU64::new(0));
+        Ok(Self { game, oracle, tries_all, rule, settings, position, tree, table, seed, random, repaired_priors_count })
+    }
+
+    /// Asks `oracle` about each node from now on, those at the root aside.
+    #[must_use]
+    pub fn with_oracle(mut self, oracle: Option<SharedOracle<G>>) -> Self {
+        self.tries_all = tries_all(oracle.as_deref(), &self.position);
+        self.oracle = oracle;
+        self
     }
 
     /// Shares evaluations from now on: a position that is reached by another order of moves is not evaluated again.
@@ -235,10 +249,15 @@ impl<G: Game> ParallelSearch<G> {
     /// [`Self::is_done`] and [`Game::outcome`]. A root that is kept gets no noise: noise is for self-play.
     pub fn play(&mut self, mv: G::Move) {
         self.game.play(&mut self.position, mv);
+        self.tries_all = tries_all(self.oracle.as_deref(), &self.position);
         let child = self.tree.edges(NodeIndex::ROOT).find(|edge| edge.mv == mv).and_then(|edge| edge.child);
+        // What an oracle knows has no moves.
+        let is_over = self.game.outcome(&self.position).is_some();
+        let has_moves = |child| self.tree.node(child).stage() == Stage::Ready;
+        let is_told = |child, view: NodeView| view.proof != Proof::Unknown && !has_moves(child) && !is_over;
         let (tree, numbers) = match child {
-            Some((child, _)) => self.tree.subtree(child),
-            None => (Tree::new(self.tree.has_priors(), proof_of(&self.game, &self.position)), vec![]),
+            Some((child, view)) if !is_told(child, view) => self.tree.subtree(child),
+            _ => (Tree::new(self.tree.has_priors(), proof_of(&self.game, &self.position)), vec![]),
         };
         self.tree = tree;
         if let Some(table) = &mut self.table {
