@@ -4,6 +4,7 @@
 
 mod analyse;
 mod curve;
+mod endgames;
 mod games;
 mod hub;
 mod inbox;
@@ -46,6 +47,8 @@ Examples:
       Searches a position and shows what it thinks of the moves.
   alveare selfplay --network run --games 1000 --simulations 400 --out games.samples
       Plays games of a network against itself, for `learner train --data games.samples`.
+  alveare tables --pieces 5 --out tables
+      Makes endgame tables of Italian draughts, by which `alveare dama --tables tables` plays.
   alveare match run/networks/FILE.safetensors mcts:400
       Plays a match: how much stronger is one player than the other?
   alveare ladder --run-dir run
@@ -72,6 +75,7 @@ enum Command {
     Play(Box<play::Options>),
     #[cfg(feature = "network")]
     Selfplay(Box<self_play::SelfPlayOptions>),
+    Tables(endgames::TablesOptions),
     Uhp(uhp::Options),
     Verify(verify::Options),
 }
@@ -90,6 +94,7 @@ fn main() -> ExitCode {
             Command::Play(options) => play::run(&options, play::is_watched(), &mut std::io::stdin().lock(), &mut out),
             #[cfg(feature = "network")]
             Command::Selfplay(options) => self_play::run(&options, &mut out),
+            Command::Tables(options) => endgames::run(&options, &mut out),
             Command::Uhp(options) => uhp::run(&options, BufReader::new(std::io::stdin()), &mut out),
             Command::Verify(options) => games::verify(&options, &mut out),
         })

@@ -1,16 +1,17 @@
 //! What evaluates the leaves: a trained network, or a search preset that needs none.
 
 use std::convert::Infallible;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
+use arena::endgames::EndgameTablesError;
+use arena::matches::MatchGame;
 use networks::{NetworkSource, READY};
-#[cfg(not(feature = "network"))]
 use runtime::exit::UsageError;
 use runtime::logging;
 use shared::catalog::NetworkGame;
 use shared::game::Game;
-use shared::search::{EvaluationError, Evaluator, SearchPreset};
+use shared::search::{EvaluationError, Evaluator, SearchPreset, SharedOracle};
 
 /// How the search goes, which network plays, and where it is computed.
 #[derive(Debug, clap::Args)]
@@ -23,6 +24,9 @@ pub struct PlayerOptions {
     /// (run/networks/*.safetensors), or a run directory, which means its best network.
     #[arg(long, value_name = "ready|none|FILE|RUN_DIR", default_value = DEFAULT_NETWORK)]
     network: NetworkChoice,
+    /// Endgame tables of Italian draughts to play by, as `alveare tables` makes them.
+    #[arg(long, value_name = "DIR")]
+    tables: Option<PathBuf>,
     /// Where the network is computed: auto, cpu, cuda or cuda:N.
     #[cfg(feature = "network")]
     #[arg(long, value_name = "DEVICE", default_value = "auto")]
@@ -49,6 +53,7 @@ impl FromStr for NetworkChoice {
 /// Makes the evaluators of a search, by the preset.
 pub struct Player<G: Game> {
     network: Option<Box<dyn PlayedNetwork<G>>>,
+    oracle: Option<SharedOracle<G>>,
 }
 
 /// A network that is played: makes evaluators that share it.
@@ -60,18 +65,26 @@ pub trait PlayedNetwork<G: Game> {
 }
 
 impl PlayerOptions {
-    /// Opens the network, if one is to be played. Without it `alphazero` searches with uniform priors and values.
+    /// Opens the network, if one is to be played, and the endgame tables. Without a network `alphazero` searches with
+    /// uniform priors and values.
     ///
     /// # Errors
-    /// A network that cannot be played.
-    pub fn player<G: NetworkGame>(&self) -> anyhow::Result<Player<G>> {
-        if let Some(source) = &self.network.0 {
-            return Ok(Player { network: Some(self.open(source)?) });
-        }
-        if self.preset == SearchPreset::AlphaZero {
+    /// A network that cannot be played; tables that cannot be read, or a game that has none.
+    pub fn player<G: MatchGame>(&self) -> anyhow::Result<Player<G>> {
+        // The network first: with a GPU it starts the program anew.
+        let network = self.network.0.as_ref().map(|source| self.open(source)).transpose()?;
+        if network.is_none() && self.preset == SearchPreset::AlphaZero {
             logging::print_line("no network: all moves are equally good, all positions even");
         }
-        Ok(Player { network: None })
+        let tables = self.tables.as_deref().map(|folder| {
+            let tables = G::open_tables(folder).map_err(|error| match error {
+                EndgameTablesError::Game(_) => UsageError(format!("--tables: {error}")).into(),
+                EndgameTablesError::Folder(error) => anyhow::Error::from(error).context("--tables"),
+            })?;
+            logging::print_line(&format!("endgame tables of up to {} pieces", tables.piece_count));
+            anyhow::Ok(tables.oracle)
+        });
+        Ok(Player { network, oracle: tables.transpose()? })
     }
 
     #[cfg(feature = "network")]
@@ -103,7 +116,12 @@ impl<G: NetworkGame> Player<G> {
     /// Makes a player with a network that is made up, or without one.
     #[cfg(test)]
     pub fn new(network: Option<Box<dyn PlayedNetwork<G>>>) -> Self {
-        Self { network }
+        Self { network, oracle: None }
+    }
+
+    /// Returns what the searches ask beside the rules, if there are endgame tables.
+    pub fn oracle(&self) -> Option<SharedOracle<G>> {
+        self.oracle.clone()
     }
 
     /// Returns whether a network is played.

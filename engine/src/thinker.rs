@@ -111,7 +111,10 @@ impl<G: MatchGame> Thinker<G> {
     ) -> Result<Thought<G::Move>, ThinkError> {
         let started = Instant::now();
         let kept = self.search.take().filter(|search| search.byte_count() <= limits.byte_count_max / 2);
-        let begin = || self.options.new_search(game, position, self.random.random());
+        let begin = || {
+            let search = self.options.new_search(game, position, self.random.random());
+            search.map(|search| search.with_oracle(self.player.oracle()))
+        };
         let search = kept.map_or_else(begin, Ok)?;
         let kept_count = search.simulation_count();
         self.player.set_threads(self.options.threads.value, limits.thread_count)?;
@@ -135,7 +138,7 @@ impl<G: MatchGame> Thinker<G> {
     ) -> Result<ParallelSearch<G>, ThinkError> {
         let mut options = self.options.clone();
         options.set_level(None);
-        let search = options.new_search(game, position, 0)?;
+        let search = options.new_search(game, position, 0)?.with_oracle(self.player.oracle());
         let limits = Limits { thread_count: 1, ..options.limits(Some(simulation_count), None) };
         self.player.set_threads(options.threads.value, limits.thread_count)?;
         let (player, preset) = (&self.player, options.preset());

@@ -125,7 +125,8 @@ impl<G: MatchGame> CurveMatches<G> {
     fn meetings_of(&self, store: &CurveStore, network: &RunNetwork) -> Result<Vec<Meeting>, CurveError> {
         let CurveSettings { simulation_count, exploration, opening_plies, ply_limit, seed, .. } = self.settings;
         let source = NetworkSource::File(network.file.clone());
-        let player = PlayerSpec::Network { source, search: NetworkSearch::new(simulation_count, exploration) };
+        let player =
+            PlayerSpec::Network { source, search: NetworkSearch::new(simulation_count, exploration), tables: None };
         let (name, game_type) = (player_name(&self.game, &player)?, self.game.type_name());
         let meeting = |(opponent_index, opponent): (usize, &String)| -> Result<Meeting, CurveError> {
             let (opponent, game_type) = (opponent.clone(), game_type.clone());

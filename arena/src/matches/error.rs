@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use shared::game::MoveError;
 
+use crate::endgames::EndgameTablesError;
 use crate::players::{PlayerError, PlayerSpecError, Protocol};
 
 /// Why a match cannot be played, or not to its end.
@@ -25,6 +26,15 @@ pub enum MatchError {
     /// This build of the program computes no networks.
     #[error("player {0}: this program was built without networks")]
     WithoutNetworks(String),
+    /// The endgame tables of a player cannot be used.
+    #[error("player {player}: {source}")]
+    Tables {
+        /// Its name.
+        player: String,
+        /// Why.
+        #[source]
+        source: EndgameTablesError,
+    },
     /// There are more pairs of games than can be counted.
     #[error("{0} games are too many")]
     TooManyGames(usize),
@@ -77,6 +87,7 @@ impl MatchError {
             Self::Player(_)
                 | Self::Protocol { .. }
                 | Self::WithoutNetworks(_)
+                | Self::Tables { .. }
                 | Self::OutputNeeded(_)
                 | Self::OutputBusy(_)
         )

@@ -8,7 +8,7 @@ use indicatif::ProgressBar;
 use networks::NetworkSource;
 use shared::game::Side;
 use shared::gate::GateScore;
-use shared::search::{SearchSettings, UniformEvaluator};
+use shared::search::{SearchSettings, SharedOracle, UniformEvaluator};
 use tokio_util::sync::CancellationToken;
 use tracing::{info, warn};
 
@@ -67,14 +67,15 @@ impl<G: MatchGame> MatchRunner<G> {
     ) -> Result<Self, MatchError> {
         #[cfg(feature = "network")]
         let networks = open_networks(&game, specs, settings)?;
+        let oracles = open_oracles::<G>(specs, names)?;
         let mut players = vec![];
         for _ in 0..settings.games_at_once.max(1) {
             let player = |index: usize| -> Result<Box<dyn MatchPlayer<G>>, MatchError> {
                 #[cfg(feature = "network")]
                 if let Some(network) = &networks[index] {
-                    return Ok(network_player(&game, &specs[index], network));
+                    return Ok(network_player(&game, &specs[index], network, oracles[index].clone()));
                 }
-                own_player(&game, &specs[index], settings, stop)
+                own_player(&game, &specs[index], oracles[index].clone(), settings, stop)
             };
             players.push([player(0)?, player(1)?]);
         }
@@ -242,18 +243,19 @@ fn start<G: MatchGame>(players: &mut Players<G>, names: &[String; 2]) -> Result<
 fn own_player<G: MatchGame>(
     game: &G,
     spec: &PlayerSpec,
+    oracle: Option<SharedOracle<G>>,
     settings: &MatchSettings,
     stop: &CancellationToken,
 ) -> Result<Box<dyn MatchPlayer<G>>, MatchError> {
     Ok(match spec {
         PlayerSpec::Random => Box::new(RandomPlayer::new(game.clone())),
-        PlayerSpec::Preset { preset, simulation_count } => {
-            Box::new(PresetPlayer::new(game.clone(), *preset, *simulation_count))
+        PlayerSpec::Preset { preset, simulation_count, .. } => {
+            Box::new(PresetPlayer::new(game.clone(), *preset, *simulation_count).with_oracle(oracle))
         }
-        PlayerSpec::Uniform { simulation_count } => {
+        PlayerSpec::Uniform { simulation_count, .. } => {
             // Leaves are chosen better once the results of earlier ones are in.
             let settings = SearchSettings { leaves_per_game: 1, ..search_settings(*simulation_count) };
-            Box::new(SearchPlayer::new(game.clone(), settings, UniformEvaluator::default()))
+            Box::new(SearchPlayer::new(game.clone(), settings, UniformEvaluator::default()).with_oracle(oracle))
         }
         PlayerSpec::Engine(engine) => game.engine(engine, settings.engine_bounds, stop)?,
         PlayerSpec::Network { source, .. } | PlayerSpec::Policy { source } => {
@@ -261,6 +263,21 @@ fn own_player<G: MatchGame>(
         }
         PlayerSpec::Level(_) => return Err(MatchError::WithoutNetworks(NetworkSource::Ready.to_string())),
     })
+}
+
+/// Reads the endgame tables of both players, once if they are the same.
+fn open_oracles<G: MatchGame>(
+    specs: &[PlayerSpec; 2],
+    names: &[String; 2],
+) -> Result<[Option<SharedOracle<G>>; 2], MatchError> {
+    let open = |index: usize| {
+        let opened = specs[index].tables().map(G::open_tables).transpose();
+        let opened = opened.map_err(|source| MatchError::Tables { player: names[index].clone(), source })?;
+        Ok::<_, MatchError>(opened.map(|tables| tables.oracle))
+    };
+    let first = open(0)?;
+    let second = if specs[0].tables() == specs[1].tables() { first.clone() } else { open(1)? };
+    Ok([first, second])
 }
 
 /// Returns the settings of a search without noise that always plays the most visited move.
@@ -282,7 +299,12 @@ fn open_networks<G: MatchGame>(
 }
 
 #[cfg(feature = "network")]
-fn network_player<G: MatchGame>(game: &G, spec: &PlayerSpec, network: &SharedNetwork<G>) -> Box<dyn MatchPlayer<G>> {
+fn network_player<G: MatchGame>(
+    game: &G,
+    spec: &PlayerSpec,
+    network: &SharedNetwork<G>,
+    oracle: Option<SharedOracle<G>>,
+) -> Box<dyn MatchPlayer<G>> {
     let settings = match spec {
         PlayerSpec::Network { search, .. } => search.settings(),
         PlayerSpec::Level(level) => match level.play(G::LEVELS) {
@@ -293,5 +315,5 @@ fn network_player<G: MatchGame>(game: &G, spec: &PlayerSpec, network: &SharedNet
         },
         _ => return Box::new(PolicyPlayer::new(game.clone(), network.client(), 0.0)),
     };
-    Box::new(SearchPlayer::new(game.clone(), settings, network.client()))
+    Box::new(SearchPlayer::new(game.clone(), settings, network.client()).with_oracle(oracle))
 }

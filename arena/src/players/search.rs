@@ -4,7 +4,8 @@ use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use shared::game::{Game, Heuristic, Value};
 use shared::search::{
-    Evaluator, LeafId, LeafSource, ParallelSearch, Request, Search, SearchPreset, SearchSettings, simulate,
+    Evaluator, LeafId, LeafSource, ParallelSearch, Request, Search, SearchPreset, SearchSettings, SharedOracle,
+    simulate,
 };
 
 use super::{MatchPlayer, Opening, PlayerError, PlayerFailure};
@@ -14,6 +15,7 @@ pub struct SearchPlayer<G: Game, E> {
     game: G,
     settings: SearchSettings,
     evaluator: E,
+    oracle: Option<SharedOracle<G>>,
     search: Option<Search<G>>,
     leaves: Vec<LeafId>,
     value: Option<Value>,
@@ -22,14 +24,21 @@ pub struct SearchPlayer<G: Game, E> {
 impl<G: Game, E: Evaluator<G> + Send> SearchPlayer<G, E> {
     /// Makes the player.
     pub fn new(game: G, settings: SearchSettings, evaluator: E) -> Self {
-        Self { game, settings, evaluator, search: None, leaves: vec![], value: None }
+        Self { game, settings, evaluator, oracle: None, search: None, leaves: vec![], value: None }
+    }
+
+    /// Asks `oracle` in each search.
+    #[must_use]
+    pub fn with_oracle(mut self, oracle: Option<SharedOracle<G>>) -> Self {
+        self.oracle = oracle;
+        self
     }
 }
 
 impl<G: Game, E: Evaluator<G> + Send> MatchPlayer<G> for SearchPlayer<G, E> {
     fn begin(&mut self, opening: &Opening<'_, G>, seed: u64) -> Result<(), PlayerFailure> {
         let search = Search::new(self.game.clone(), opening.position.clone(), self.settings.clone(), seed);
-        self.search = Some(search.map_err(PlayerError::from)?);
+        self.search = Some(search.map_err(PlayerError::from)?.with_oracle(self.oracle.clone()));
         Ok(())
     }
 
@@ -72,6 +81,7 @@ pub struct PresetPlayer<G: Game> {
     game: G,
     preset: SearchPreset,
     simulation_count: u32,
+    oracle: Option<SharedOracle<G>>,
     random: Pcg64Mcg,
     value: Option<Value>,
 }
@@ -79,7 +89,14 @@ pub struct PresetPlayer<G: Game> {
 impl<G: Heuristic> PresetPlayer<G> {
     /// Makes the player.
     pub fn new(game: G, preset: SearchPreset, simulation_count: u32) -> Self {
-        Self { game, preset, simulation_count, random: Pcg64Mcg::seed_from_u64(0), value: None }
+        Self { game, preset, simulation_count, oracle: None, random: Pcg64Mcg::seed_from_u64(0), value: None }
+    }
+
+    /// Asks `oracle` in each search.
+    #[must_use]
+    pub fn with_oracle(mut self, oracle: Option<SharedOracle<G>>) -> Self {
+        self.oracle = oracle;
+        self
     }
 }
 
@@ -93,7 +110,7 @@ impl<G: Heuristic> MatchPlayer<G> for PresetPlayer<G> {
         let settings = self.preset.settings(self.simulation_count);
         let seed = self.random.random();
         let search = ParallelSearch::new(self.game.clone(), position.clone(), self.preset.rule(), settings, seed);
-        let mut search = search.map_err(PlayerError::from)?;
+        let mut search = search.map_err(PlayerError::from)?.with_oracle(self.oracle.clone());
         let mut evaluator = self.preset.evaluator::<G>(seed);
         let mut thread = search.thread(0);
         // One thread alone never waits.

@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::ops::RangeInclusive;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use networks::{NetworkSource, READY};
@@ -16,6 +16,9 @@ use crate::levels::{StrengthLevel, StrengthLevelError};
 const PRESETS: [(&str, SearchPreset); 3] =
     [("mcts", SearchPreset::Vanilla), ("vanilla", SearchPreset::Vanilla), ("grandmaster", SearchPreset::Grandmaster)];
 
+/// Between a player and the folder of its endgame tables.
+const TABLES: &str = ",tables=";
+
 /// One of the two players of a match.
 #[derive(Debug, Clone, PartialEq)]
 pub enum PlayerSpec {
@@ -25,6 +28,8 @@ pub enum PlayerSpec {
     Uniform {
         /// Simulations a move, 2..=100,000,000.
         simulation_count: u32,
+        /// The folder of its endgame tables.
+        tables: Option<PathBuf>,
     },
     /// A search that needs no network: UCB1 with random rollouts, or with the heuristic of the game.
     Preset {
@@ -32,6 +37,8 @@ pub enum PlayerSpec {
         preset: SearchPreset,
         /// Simulations a move, 1..=100,000,000.
         simulation_count: u32,
+        /// The folder of its endgame tables.
+        tables: Option<PathBuf>,
     },
     /// A network, searched without noise and for the most visited move.
     Network {
@@ -39,6 +46,8 @@ pub enum PlayerSpec {
         source: NetworkSource,
         /// How it searches.
         search: NetworkSearch,
+        /// The folder of its endgame tables.
+        tables: Option<PathBuf>,
     },
     /// The move with the highest prior of a network, without a search.
     Policy {
@@ -123,6 +132,9 @@ pub enum PlayerSpecError {
         /// What is wrong.
         error: StrengthLevelError,
     },
+    /// Tables are for a search.
+    #[error("player {0:?}: tables=DIR is for a network, uniform:N, mcts:N or grandmaster:N, and stands last")]
+    Tables(String),
     /// An engine without a limit would think for ever.
     #[error(
         "player {player:?}: say how long it thinks: --depth N, --time 1s, or {protocol}@depth=N:... or \
@@ -155,17 +167,36 @@ impl PlayerSpec {
     /// # Errors
     /// [`PlayerSpecError`] saying what is wrong with the text.
     pub fn parse(text: &str, defaults: &PlayerDefaults) -> Result<Self, PlayerSpecError> {
+        for protocol in [Protocol::Uhp, Protocol::Hub] {
+            if let Some(rest) = text.strip_prefix(protocol.name())
+                && rest.starts_with([':', '@'])
+            {
+                return Ok(Self::Engine(EngineSpec::parse(text, rest, protocol, defaults.limit)?));
+            }
+        }
+        match text.split_once(TABLES) {
+            Some((player, folder)) if !Path::new(text).is_file() => {
+                let mut spec = Self::parse_own(player, defaults)?;
+                let tables = spec.tables_mut().filter(|_| !folder.is_empty());
+                *tables.ok_or_else(|| PlayerSpecError::Tables(text.into()))? = Some(folder.into());
+                Ok(spec)
+            }
+            _ => Self::parse_own(text, defaults),
+        }
+    }
+
+    /// Reads a player that is no program of its own, without its tables.
+    fn parse_own(text: &str, defaults: &PlayerDefaults) -> Result<Self, PlayerSpecError> {
         if text == "random" {
             return Ok(Self::Random);
         }
         if let Some(count) = text.strip_prefix("uniform:") {
-            return Ok(Self::Uniform {
-                simulation_count: simulations(text, count, *SearchSettings::SIMULATION_COUNTS.start())?,
-            });
+            let simulation_count = simulations(text, count, *SearchSettings::SIMULATION_COUNTS.start())?;
+            return Ok(Self::Uniform { simulation_count, tables: None });
         }
         for (name, preset) in PRESETS {
             if let Some(count) = text.strip_prefix(name).and_then(|rest| rest.strip_prefix(':')) {
-                return Ok(Self::Preset { preset, simulation_count: simulations(text, count, 1)? });
+                return Ok(Self::Preset { preset, simulation_count: simulations(text, count, 1)?, tables: None });
             }
         }
         if let Some(source) = text.strip_prefix("policy:") {
@@ -174,13 +205,6 @@ impl PlayerSpec {
         if let Some(number) = text.strip_prefix("level:") {
             let level = number.parse().map_err(|error| PlayerSpecError::Level { player: text.into(), error });
             return level.map(Self::Level);
-        }
-        for protocol in [Protocol::Uhp, Protocol::Hub] {
-            if let Some(rest) = text.strip_prefix(protocol.name())
-                && rest.starts_with([':', '@'])
-            {
-                return Ok(Self::Engine(EngineSpec::parse(text, rest, protocol, defaults.limit)?));
-            }
         }
         Self::parse_network(text, defaults)
     }
@@ -194,19 +218,44 @@ impl PlayerSpec {
         Ok(Self::Network {
             search: search.map_err(|error| PlayerSpecError::Search { player: text.into(), error })?,
             source: network_source(text, source)?,
+            tables: None,
         })
     }
 
+    const fn tables_mut(&mut self) -> Option<&mut Option<PathBuf>> {
+        match self {
+            Self::Uniform { tables, .. } | Self::Preset { tables, .. } | Self::Network { tables, .. } => Some(tables),
+            _ => None,
+        }
+    }
+
+    /// Returns the folder of the endgame tables that this player searches by.
+    #[must_use]
+    pub fn tables(&self) -> Option<&Path> {
+        match self {
+            Self::Uniform { tables, .. } | Self::Preset { tables, .. } | Self::Network { tables, .. } => {
+                tables.as_deref()
+            }
+            _ => None,
+        }
+    }
+
     /// Returns what this player is called in tables. `weights` are the bytes of its network: networks are known by
-    /// them, wherever their file lies.
+    /// them, wherever their file lies; endgame tables by their folder.
     #[must_use]
     pub fn name(&self, weights: &[u8]) -> String {
+        let folder = self.tables().map(|folder| folder.file_name().unwrap_or(folder.as_os_str()).to_string_lossy());
+        let tables = folder.map(|folder| format!("{TABLES}{}", folder.replace(char::is_whitespace, "_")));
+        self.name_without_tables(weights) + &tables.unwrap_or_default()
+    }
+
+    fn name_without_tables(&self, weights: &[u8]) -> String {
         match self {
             Self::Random => "random".to_owned(),
-            Self::Uniform { simulation_count } => format!("uniform:{simulation_count}"),
-            Self::Preset { preset: SearchPreset::Vanilla, simulation_count } => format!("mcts:{simulation_count}"),
-            Self::Preset { preset, simulation_count } => format!("{preset}:{simulation_count}"),
-            Self::Network { source, search } => format!("{}@{search}", network_name(source, weights)),
+            Self::Uniform { simulation_count, .. } => format!("uniform:{simulation_count}"),
+            Self::Preset { preset: SearchPreset::Vanilla, simulation_count, .. } => format!("mcts:{simulation_count}"),
+            Self::Preset { preset, simulation_count, .. } => format!("{preset}:{simulation_count}"),
+            Self::Network { source, search, .. } => format!("{}@{search}", network_name(source, weights)),
             Self::Policy { source } => format!("policy:{}", network_name(source, weights)),
             Self::Level(level) => format!("level:{level}-{}", short_hash(weights)),
             Self::Engine(EngineSpec { protocol, command, limit }) => format!("{protocol}@{limit}:{command}"),
@@ -351,6 +400,17 @@ mod tests {
             assert_eq!(name(text), text);
         }
         assert_eq!(name("vanilla:7"), "mcts:7", "one player has one name");
+        assert_eq!(name("mcts:400,tables=/data/my five"), "mcts:400,tables=my_five");
+        assert_eq!(
+            parse("uniform:9,tables=a,b@c").unwrap().tables(),
+            Some(Path::new("a,b@c")),
+            "the folder stands last"
+        );
+        assert_eq!(
+            name("hub@time=1s:a --set,tables=b"),
+            "hub@time=1s:a --set,tables=b",
+            "another program's own affair"
+        );
         let limit = Some(EngineLimit::Time(Duration::from_secs(1)));
         let player = PlayerSpec::parse("uhp: alveare uhp", &PlayerDefaults { limit, ..DEFAULTS }).unwrap();
         assert_eq!(player.name(b""), "uhp@time=1s:alveare uhp");
@@ -370,6 +430,8 @@ mod tests {
         assert!(error.ends_with("\"-1\" is not an exploration constant from 0 to 1000"), "{error}");
         assert_eq!(name(&format!("policy:{path}")), "policy:best-9a129038");
         assert_eq!(name("ready@100,1"), "ready-9a129038@100,1");
+        assert_eq!(name("ready@100,tables=five/"), "ready-9a129038@100,tables=five");
+        assert_eq!(name("ready,tables=five"), "ready-9a129038@400,tables=five");
         assert_eq!(name("policy:ready"), "policy:ready-9a129038");
         assert_eq!(name("level:7"), "level:7-9a129038", "a level is one of the network that it is played with");
     }
@@ -383,6 +445,10 @@ mod tests {
             "player \"uniform:1\": \"1\" is not a number of simulations from 2 to 100000000"
         );
         assert_eq!(error("level:11"), "player \"level:11\": \"11\" is not a level from 1 to 10");
+        for text in ["random,tables=a", "level:3,tables=a", "policy:ready,tables=a", "mcts:4,tables="] {
+            let end = "tables=DIR is for a network, uniform:N, mcts:N or grandmaster:N, and stands last";
+            assert_eq!(error(text), format!("player {text:?}: {end}"));
+        }
         assert_eq!(error("mcts:"), "player \"mcts:\": \"\" is not a number of simulations from 1 to 100000000");
         assert_eq!(error("uhp@depth=2: "), "player \"uhp@depth=2: \": there is no command");
         assert_eq!(error("uhp@depth=0:a"), "player \"uhp@depth=0:a\": \"depth=0\" is not depth=N or time=1s");

@@ -23,6 +23,22 @@ pub fn game_table(bytes: &[u8]) {
     assert!(read.dropped.iter().all(|dropped| !dropped.to_string().contains('\n')), "reasons of one line");
 }
 
+/// An endgame table: what is read is written alike, and every place of it can be looked up.
+pub fn endgame_table(bytes: &[u8]) {
+    match tables::decode(bytes) {
+        Ok(table) => {
+            assert_eq!(tables::decode(&tables::encode(&table)).as_ref(), Ok(&table), "a table after a round trip");
+            let class = table.class();
+            let mut set = tables::TableSet::default();
+            set.insert(table);
+            for (board, side) in (0..class.byte_count()).step_by(97).filter_map(|index| class.position(index)) {
+                let _ = set.value(&board, side);
+            }
+        }
+        Err(error) => assert!(!error.to_string().contains('\n'), "one line: {error}"),
+    }
+}
+
 /// Settings of a worker, as flags: `KEY=VALUE` in each line, as behind `--set`.
 pub fn worker_flags(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };

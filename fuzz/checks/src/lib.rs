@@ -33,6 +33,7 @@ pub const CHECKS: &[DecoderCheck] = &[
     named("backup_url", backups::backup_url),
     named("boardspace", game_files::boardspace),
     named("data_set", files::data_set),
+    named("endgame_table", files::endgame_table),
     named("evaluations", messages::evaluations),
     named("fen", game_files::fen),
     named("game_spec", messages::game_spec),

@@ -4,6 +4,7 @@ mod messages;
 #[cfg(feature = "torch")]
 mod networks;
 mod positions;
+mod tables;
 
 /// An input: the name of its check and its own, and its bytes.
 pub type Input = (&'static str, Vec<u8>);
@@ -12,6 +13,7 @@ pub type Input = (&'static str, Vec<u8>);
 pub fn all() -> Vec<Input> {
     let mut inputs = positions::inputs();
     inputs.extend(messages::inputs());
+    inputs.extend(tables::inputs());
     #[cfg(feature = "torch")]
     inputs.extend(networks::inputs());
     inputs
