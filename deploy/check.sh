@@ -62,7 +62,7 @@ nvidia() {
 
 token() {
     local file=${ALVEARE_TOKEN_FILE:-deploy/secrets/token}
-    if [ -s "$file" ]; then
+    if [ -f "$file" ] && [ -s "$file" ]; then
         ok "token in $file"
     else
         fault "no token in $file: mkdir -p deploy/secrets && head -c 32 /dev/urandom | base64 > deploy/secrets/token"
@@ -99,7 +99,7 @@ images() {
 
 port() {
     local name=$1 address=$2
-    if (exec 3<>"/dev/tcp/${address%:*}/${address##*:}") 2>/dev/null; then
+    if timeout 2 bash -c "exec 3<>'/dev/tcp/${address%:*}/${address##*:}'" 2>/dev/null; then
         fault "something listens on $address already: set $name to another address"
     else
         ok "$address is free ($name)"

@@ -23,6 +23,8 @@ pub struct BatchSettings {
     pub encode_thread_count: usize,
     /// Leaves evaluated together at most.
     pub leaf_count_max: usize,
+    /// Leaves of one batch at most; a larger one is refused. If it is above `leaf_count_max`, such batches are evaluated alone.
+    pub batch_leaf_count_max: usize,
     /// How long one evaluation may take: smaller batches are made where it would take longer.
     pub time_max: Duration,
     /// Sizes that batches are padded to, rising; none: not padded.

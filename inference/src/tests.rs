@@ -50,6 +50,7 @@ pub(super) fn start<F: FnMut()>(
         batch_count,
         encode_thread_count,
         leaf_count_max: 8,
+        batch_leaf_count_max: 8,
         time_max: Duration::from_secs(1),
         padded_sizes: Vec::new(),
         queue_leaf_count_max: 64,

@@ -117,8 +117,8 @@ impl State {
 
 impl LeafQueue {
     pub(super) fn new(settings: &BatchSettings) -> Self {
-        let leaf_count_max = settings.queue_leaf_count_max.clamp(settings.leaf_count_max, Semaphore::MAX_PERMITS);
-        let worker_leaf_count_max = (leaf_count_max / FULL_WORKER_COUNT).max(settings.leaf_count_max);
+        let leaf_count_max = settings.queue_leaf_count_max.clamp(settings.batch_leaf_count_max, Semaphore::MAX_PERMITS);
+        let worker_leaf_count_max = (leaf_count_max / FULL_WORKER_COUNT).max(settings.batch_leaf_count_max);
         Self {
             state: Mutex::new(State {
                 waiting: Waiting::default(),
@@ -133,7 +133,7 @@ impl LeafQueue {
             gate_room: Arc::new(Semaphore::new(leaf_count_max)),
             self_play_room: Arc::new(Semaphore::new(leaf_count_max)),
             class_leaf_count_max: leaf_count_max,
-            batch_leaf_count_max: settings.leaf_count_max,
+            batch_leaf_count_max: settings.batch_leaf_count_max,
         }
     }
 

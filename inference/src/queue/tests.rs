@@ -18,6 +18,7 @@ fn queue_read_by(encode_thread_count: usize, leaf_count_max: usize, queue_leaf_c
         batch_count: 1,
         encode_thread_count,
         leaf_count_max,
+        batch_leaf_count_max: leaf_count_max,
         time_max,
         padded_sizes: Vec::new(),
         queue_leaf_count_max,

@@ -5,7 +5,7 @@ use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 
-use shared::ids::{Generation, NetworkId};
+use shared::ids::Generation;
 
 use super::*;
 use crate::WaitingLeaves;
@@ -79,8 +79,9 @@ async fn a_server_answers_what_it_is_lent_and_what_it_does_not_answer_is_evaluat
     assert_eq!((seen, counts.remote_leaf_count_max), ((1, 1, 9), 4));
 
     let error = proto::EvaluationBatch { batch_id: lent[1].batch_id, error: "not here".into(), ..Default::default() };
-    server.note(&proto::InferenceOffer { answer: Some(error), ..offer(4) }).unwrap();
-    assert!(!server.has_room() && server.lend(Instant::now()).is_none(), "it gave one back: nothing more for now");
+    server.note(&proto::InferenceOffer { answer: Some(error), ..offer(0) }).unwrap();
+    assert!(!server.has_room() && server.lend(Instant::now()).is_none(), "it wants nothing for now");
+    assert_eq!(server.returned_count(), 1);
     server.note(&offer(4)).unwrap();
     assert!(server.lend(Instant::now()).is_none(), "what came back is evaluated here");
     let twice = server.note(&answer_with(&lent[0], 0.0)).unwrap_err();
@@ -95,6 +96,46 @@ async fn a_server_answers_what_it_is_lent_and_what_it_does_not_answer_is_evaluat
         answered(answers).await;
     }
     assert_eq!(handle.queue().waiting_leaves(), WaitingLeaves::default(), "all room is free again");
+    drop((handle, stream));
+    end(threads);
+}
+
+#[tokio::test]
+async fn a_server_is_lent_what_its_answers_earn_and_what_it_says_is_bounded() {
+    let (handle, threads, go, begun) = start_waiting(0);
+    let stream = handle.open_stream();
+    let first = hand_in(&stream, batch(&[0])).await;
+    begun.wait().await;
+    let mut server = handle.open_remote();
+    server.note(&offer(u32::MAX)).unwrap();
+    assert_eq!(server.leaf_count_max, LEAVES_FIRST);
+    let asked = hand_in(&stream, batch(&[1])).await;
+    let lent = server.lend(Instant::now()).expect("one waits").batches;
+    let lie = proto::InferenceOffer { active_cell_count: u64::MAX, ..answer_with(&lent[0], 0.0) };
+    server.note(&proto::InferenceOffer { leaves_in_flight_max: u32::MAX, ..lie }).unwrap();
+    answered(asked).await;
+    assert_eq!((server.leaf_count_max, handle.counters().counts().active_cell_count), (LEAVES_FIRST + 1, 1024));
+    let asked = hand_in(&stream, batch(&[1])).await;
+    let long_ago = Instant::now().checked_sub(2 * ANSWER_TIME_GOOD).expect("the clock is older than a second");
+    let lent = server.lend(long_ago).expect("one waits").batches;
+    server.note(&answer_with(&lent[0], 0.0)).unwrap();
+    answered(asked).await;
+    assert_eq!(server.earned_leaf_count, LEAVES_FIRST, "games waited");
+
+    let asked = hand_in(&stream, batch(&[1])).await;
+    server.note(&offer(4)).unwrap();
+    let lent = server.lend(Instant::now()).expect("one waits").batches;
+    let mut other = answer_with(&lent[0], 0.0);
+    other.answer.as_mut().unwrap().network_id = 9;
+    assert!(matches!(server.note(&other).unwrap_err(), RemoteError::OtherNetwork { .. }));
+    let mut unreadable = batch(&[1]);
+    unreadable.move_counts = vec![7];
+    let mut refused = hand_in(&stream, unreadable).await;
+    assert!(server.lend(Instant::now()).is_none(), "it is refused here");
+    assert!(!refused.recv().await.expect("an answer").error.is_empty());
+    drop((server, go));
+    answered(first).await;
+    answered(asked).await;
     drop((handle, stream));
     end(threads);
 }

@@ -290,6 +290,7 @@ impl InferenceConfig {
             batch_count: self.batches_at_once as usize * self.devices().len(),
             encode_thread_count: self.encode_threads as usize,
             leaf_count_max: self.batch_leaves_max as usize,
+            batch_leaf_count_max: self.batch_leaves_max as usize,
             time_max: self.batch_time_max,
             padded_sizes: self.batch_sizes.clone(),
             queue_leaf_count_max: self.queue_leaves_max as usize,

@@ -26,6 +26,11 @@ const RECONNECT_WAIT_MAX: Duration = Duration::from_secs(10);
 /// A learner that does not answer for so long is worth a warning; one that is being restarted is not.
 const WAIT_WITHOUT_WARNING: Duration = Duration::from_secs(10);
 
+/// A session that lasted so long was no failed attempt.
+const SESSION_LONG: Duration = Duration::from_secs(30);
+/// How the folders begin that networks are kept in while a process lives.
+const FOLDER_PREFIX: &str = "alveare-infer-";
+
 /// What an inference server goes by.
 #[derive(Debug, Clone)]
 pub struct InferencePlan {
@@ -105,27 +110,68 @@ pub async fn serve(plan: &InferencePlan, stop: &CancellationToken) -> Result<(),
         warn_if_passed_over("inference.device", device);
     }
     let mut backoff = Backoff::new(RECONNECT_WAIT_MAX);
-    let mut away_since = Instant::now();
+    let (mut away_since, mut is_new) = (Instant::now(), true);
+    remove_left_folders();
     while !stop.is_cancelled() {
-        let folder = tempfile::tempdir().map_err(InferError::Folder)?;
-        let mut session = Session::new(plan, folder.path());
-        let Some(ended) = stop.run_until_cancelled(session.run()).await else { break };
-        let was_joined = session.has_joined();
-        // Its threads have the device until they have ended.
+        let folder = tempfile::Builder::new().prefix(&folder_prefix()).tempdir().map_err(InferError::Folder)?;
+        let (began_at, mut session) = (Instant::now(), Session::new(plan, folder.path()));
+        let ended = stop.run_until_cancelled(session.run()).await;
+        // Its threads have the device until they have ended; libtorch does not survive their end with the process.
         session.end().await;
-        let Err(error) = ended;
+        let Some(Err(error)) = ended else { break };
         if let Some(reason) = error.refusal() {
             return Err(InferError::Refused { learner: plan.target.to_string(), reason: reason.to_owned() });
         }
-        if was_joined {
+        if began_at.elapsed() > SESSION_LONG {
+            (is_new, away_since) = (true, Instant::now());
             backoff.reset();
-            away_since = Instant::now();
         }
-        if was_joined || away_since.elapsed() > WAIT_WITHOUT_WARNING {
-            warn!(learner = %plan.target, error = one_line(&error), "no learner: trying again");
+        if std::mem::take(&mut is_new) || away_since.elapsed() > WAIT_WITHOUT_WARNING {
+            warn!(learner = %plan.target, error = one_line(&error), "not connected: trying again");
         }
         stop.run_until_cancelled(tokio::time::sleep(backoff.pause())).await;
     }
     info!("stopped");
     Ok(())
+}
+
+/// The folders of this process begin so.
+fn folder_prefix() -> String {
+    format!("{FOLDER_PREFIX}{}-", std::process::id())
+}
+
+/// Removes the folders of processes that were killed: nobody else knows of them.
+fn remove_left_folders() {
+    let Ok(entries) = std::fs::read_dir(std::env::temp_dir()) else { return };
+    for entry in entries.flatten() {
+        let name = entry.file_name();
+        if name.to_str().and_then(process_of).is_some_and(is_gone) {
+            // Another user's stays.
+            let _ = std::fs::remove_dir_all(entry.path());
+        }
+    }
+}
+
+/// Returns the process whose folder this is.
+fn process_of(name: &str) -> Option<u32> {
+    name.strip_prefix(FOLDER_PREFIX)?.split_once('-')?.0.parse().ok()
+}
+
+/// Returns whether a process has ended; this one has no folder yet, so one of its number is an earlier one's.
+fn is_gone(process: u32) -> bool {
+    process == std::process::id() || !std::path::Path::new("/proc").join(process.to_string()).exists()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn folders_of_processes_that_have_ended_are_known_by_their_names() {
+        assert_eq!(process_of(&format!("{}x1y2", folder_prefix())), Some(std::process::id()));
+        for other in ["alveare-infer-", "alveare-infer-12", "alveare-infer-a-b", "somebody-else"] {
+            assert_eq!(process_of(other), None, "{other}");
+        }
+        assert!(!is_gone(1) && is_gone(u32::MAX));
+    }
 }

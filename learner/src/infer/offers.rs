@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use inference::{InferenceCounters, InferenceCounts};
+use runtime::summed_log::SummedLog;
 use tokio::sync::mpsc;
 use tracing::{info, warn};
 
@@ -12,6 +13,8 @@ use tracing::{info, warn};
 const LEAVES_FIRST: u32 = 64;
 /// Evaluations' worth of leaves that are taken at once: one is computed, the next is on its way.
 const EVALUATIONS_AHEAD: u64 = 2;
+/// Batches in a row that cannot be evaluated, after which there is a pause: a single one may be the fault of who sent it.
+const FAILED_BATCHES_MAX: u32 = 8;
 /// Time between two lines of progress.
 const PROGRESS_INTERVAL: Duration = Duration::from_secs(10);
 
@@ -21,7 +24,7 @@ pub(super) struct LeafCredit {
     pub(super) counters: Arc<InferenceCounters>,
     /// Batches evaluated at once.
     pub(super) batch_count: u32,
-    /// Pause after a batch that could not be evaluated.
+    /// Pause after batches that could not be evaluated.
     pub(super) pause_after_error: Duration,
     /// Whether a network is on its way: until it is here, no leaves are taken.
     pub(super) is_fetching: Arc<AtomicBool>,
@@ -37,8 +40,9 @@ impl LeafCredit {
         if self.is_fetching.load(Ordering::Relaxed) {
             return 0;
         }
-        match self.counters.counts().batch_leaf_limit {
-            0 => LEAVES_FIRST,
+        let counts = self.counters.counts();
+        match counts.batch_leaf_limit {
+            _ if counts.batch_count == 0 => LEAVES_FIRST,
             limit => u32::try_from(limit * EVALUATIONS_AHEAD * u64::from(self.batch_count)).unwrap_or(u32::MAX),
         }
     }
@@ -53,21 +57,27 @@ pub(super) async fn send_answers(
     let (mut cell_count, mut looked) = (0, (Instant::now(), credit.counters.counts()));
     let mut progress = tokio::time::interval(PROGRESS_INTERVAL);
     progress.tick().await;
-    let mut has_failed = false;
+    let log = SummedLog::default();
+    let mut failed_count = 0;
     loop {
         let offer = tokio::select! {
             answer = answers.recv() => {
                 let Some(answer) = answer else { return };
-                if !answer.error.is_empty() {
-                    has_failed = true;
-                    warn!(error = answer.error, "batch given back to the learner");
+                if answer.error.is_empty() {
+                    failed_count = 0;
+                } else {
+                    failed_count += 1;
+                    if let Some(count) = log.note(&(), 1, Instant::now()) {
+                        warn!(count, error = answer.error, "batches given back to the learner");
+                    }
                 }
                 let cells = credit.counters.counts().active_cell_count;
                 let active_cell_count = cells - std::mem::replace(&mut cell_count, cells);
-                proto::InferenceOffer { answer: Some(answer), active_cell_count, ..credit.offer() }
+                let next = if failed_count < FAILED_BATCHES_MAX { credit.offer() } else { Default::default() };
+                proto::InferenceOffer { answer: Some(answer), active_cell_count, ..next }
             }
-            () = tokio::time::sleep(credit.pause_after_error), if has_failed => {
-                has_failed = false;
+            () = tokio::time::sleep(credit.pause_after_error), if failed_count >= FAILED_BATCHES_MAX => {
+                failed_count = 0;
                 credit.offer()
             }
             _ = progress.tick() => {
@@ -110,15 +120,16 @@ mod tests {
     #[test]
     fn two_evaluations_worth_of_leaves_are_taken_and_none_while_a_network_is_on_its_way() {
         let credit = credit(3);
-        assert_eq!(credit.offer().leaves_in_flight_max, LEAVES_FIRST);
         credit.counters.batch_leaf_limit.store(128, Ordering::Relaxed);
+        assert_eq!(credit.offer().leaves_in_flight_max, LEAVES_FIRST, "nothing was evaluated");
+        credit.counters.batch_count.store(1, Ordering::Relaxed);
         assert_eq!(credit.offer().leaves_in_flight_max, 2 * 3 * 128);
         credit.is_fetching.store(true, Ordering::Relaxed);
         assert_eq!(credit.offer().leaves_in_flight_max, 0);
     }
 
     #[tokio::test]
-    async fn an_answer_carries_what_comes_next_and_after_an_error_there_is_another_offer() {
+    async fn an_answer_carries_what_comes_next_and_after_errors_there_is_a_pause() {
         let credit = credit(1);
         let (answers, receiver) = mpsc::channel(4);
         let (sender, mut offers) = mpsc::channel(4);
@@ -129,8 +140,12 @@ mod tests {
         answers.send(answer(1, "")).await.unwrap();
         let offer = offers.recv().await.unwrap();
         assert_eq!((offer.answer.unwrap().batch_id, offer.active_cell_count), (1, 40));
-        answers.send(answer(2, "the device failed")).await.unwrap();
-        assert_eq!(offers.recv().await.unwrap().answer.unwrap().batch_id, 2);
+        for number in 1..=FAILED_BATCHES_MAX {
+            answers.send(answer(2, "the device failed")).await.unwrap();
+            let offer = offers.recv().await.unwrap();
+            assert_eq!(offer.answer.unwrap().batch_id, 2);
+            assert_eq!(offer.leaves_in_flight_max > 0, number < FAILED_BATCHES_MAX, "{number} failed");
+        }
         let again = offers.recv().await.unwrap();
         assert!(again.answer.is_none() && again.leaves_in_flight_max == LEAVES_FIRST);
         drop(answers);

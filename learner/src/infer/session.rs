@@ -8,7 +8,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use inference::best::{BestNetwork, CurrentBest};
-use inference::{InferenceHandle, InferenceStartError, Job, LeafStream};
+use inference::{BatchSettings, InferenceHandle, InferenceStartError, Job, LeafStream};
 use net::{NetworkFile, NetworkSpec};
 use proto::remote_inference_client::RemoteInferenceClient;
 use runtime::auth::ClientAuth;
@@ -37,10 +37,12 @@ pub(super) type AuthChannel = InterceptedService<Channel, ClientAuth>;
 
 /// Offers and answers on their way to the learner.
 const OFFERS_AHEAD: usize = 64;
+/// Leaves of a batch at most: more than any learner sends.
+const LEAVES_MAX: usize = 65_536;
 /// Batches that are being evaluated, or wait for it, at most.
 const BATCHES_MAX: usize = 4096;
 /// How long inference threads may take for what they are at when a session ends.
-const THREADS_END_MAX: Duration = Duration::from_secs(60);
+const THREADS_END_MAX: Duration = Duration::from_secs(10);
 /// Pause after a batch that could not be evaluated.
 const PAUSE_AFTER_ERROR: Duration = Duration::from_secs(1);
 /// Why a batch is given back before its network is here.
@@ -51,18 +53,12 @@ pub(super) struct Session<'a> {
     plan: &'a InferencePlan,
     fetched: FetchedNetworks,
     threads: Vec<JoinHandle<()>>,
-    has_joined: bool,
 }
 
 impl<'a> Session<'a> {
     pub(super) fn new(plan: &'a InferencePlan, folder: &Path) -> Self {
         let fetched = FetchedNetworks::new(folder, plan.config.networks_max);
-        Self { plan, fetched, threads: Vec::new(), has_joined: false }
-    }
-
-    /// Returns whether leaves were asked for.
-    pub(super) const fn has_joined(&self) -> bool {
-        self.has_joined
+        Self { plan, fetched, threads: Vec::new() }
     }
 
     /// Waits until the inference threads have ended.
@@ -79,6 +75,11 @@ impl<'a> Session<'a> {
         let mut client = RemoteInferenceClient::with_interceptor(channel, auth)
             .max_decoding_message_size(MESSAGE_BYTES_MAX)
             .max_encoding_message_size(MESSAGE_BYTES_MAX);
+        // A place comes first: without one, no network need be sent.
+        let (offers, outgoing) = mpsc::channel(OFFERS_AHEAD);
+        let first = proto::InferenceOffer { server: self.plan.name.clone(), ..Default::default() };
+        let _ = offers.send(first).await;
+        let batches = client.offer_inference(ReceiverStream::new(outgoing)).await?.into_inner();
         // The first network says which game is played.
         let best_id = fetch(&mut client, &self.plan.name, NetworkRef::Best, self.fetched.files()).await?;
         self.fetched.add(best_id);
@@ -91,11 +92,7 @@ impl<'a> Session<'a> {
             pause_after_error: PAUSE_AFTER_ERROR,
             is_fetching: Arc::new(AtomicBool::new(false)),
         };
-        let (offers, outgoing) = mpsc::channel(OFFERS_AHEAD);
-        let first = proto::InferenceOffer { server: self.plan.name.clone(), ..credit.offer() };
-        let _ = offers.send(first).await;
-        let batches = client.offer_inference(ReceiverStream::new(outgoing)).await?.into_inner();
-        self.has_joined = true;
+        offers.send(credit.offer()).await.map_err(|_| SessionError::Closed)?;
         info!(learner = %self.plan.target, game = spec.game.name(), "joined the learner");
         let (answers, receiver) = mpsc::channel(BATCHES_MAX);
         // Ends with the session.
@@ -202,7 +199,8 @@ impl GameVisitor for StartInference<'_> {
 
     fn visit<E: Encoding>(self, encoding: E) -> Self::Output {
         let (config, files, spec) = (self.config.clone(), self.files.clone(), self.spec.clone());
-        let settings = config.batch_settings();
+        // Batches are as large as the learner lets them be; one that is too large for this device is evaluated alone.
+        let settings = BatchSettings { batch_leaf_count_max: LEAVES_MAX, ..config.batch_settings() };
         let make_backend = move |number| network_backend(&config, number, files.clone(), spec.clone());
         InferenceHandle::start(&encoding, &settings, &self.best, make_backend)
     }

@@ -159,6 +159,7 @@ impl GameVisitor for StartOwn {
             batch_count: 1,
             encode_thread_count: 0,
             leaf_count_max: OWN_BATCH_LEAVES,
+            batch_leaf_count_max: OWN_BATCH_LEAVES,
             time_max: ANSWER_TIME_MAX,
             padded_sizes: Vec::new(),
             queue_leaf_count_max: OWN_BATCH_LEAVES,

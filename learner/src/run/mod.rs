@@ -136,7 +136,13 @@ where
         // Now that the files of the run are open, it is known how many are left.
         let edge = Edge { connections: connection_limits(&self.settings)?, tls };
         let services = make_services(&self.settings, &taken_up, inference, observer, edge, &self.stop);
-        let pipeline = std::thread::Builder::new().name("pipeline".to_owned()).spawn(move || pipeline.run());
+        // However it ends, by a panic too, nothing goes on without it.
+        let stop_after = self.stop.clone().drop_guard();
+        let run_pipeline = move || {
+            let _stop_after = stop_after;
+            pipeline.run()
+        };
+        let pipeline = std::thread::Builder::new().name("pipeline".to_owned()).spawn(run_pipeline);
         let pipeline = pipeline.map_err(|source| RunError::Thread { name: "pipeline", source })?;
         let stopped_at = note_stop(tokio, &self.stop);
         let deadline = self.settings.drain_deadline();

@@ -22,12 +22,14 @@ const ARRIVAL_TIME_MAX: Duration = Duration::from_secs(30);
 const REPORT_PATH: &str = "/alveare.v1.Workers/ReportPlies";
 /// The call that names games.
 const RENEWAL_PATH: &str = "/alveare.v1.Workers/RenewLeases";
+/// A stream, whose messages come one by one.
+const OFFER_PATH: &str = "/alveare.v1.RemoteInference/OfferInference";
 /// Number of that field in `ReportPliesRequest`.
 const PLIES_FIELD: u64 = 2;
 /// A message comes after a byte that says whether it is compressed, and four for its length.
 const FRAME_BYTES: usize = 5;
 
-/// What a call of a service with one message a call must keep to: those that are too large, or too slow to arrive, do not
+/// What a call of one message must keep to: those that are too large, or too slow to arrive, do not
 /// reach it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct CallBounds {
@@ -38,6 +40,9 @@ pub(super) struct CallBounds {
 impl CallCheck for CallBounds {
     async fn check(self, request: Request<Body>) -> Result<Request<Body>, Status> {
         let (parts, body) = request.into_parts();
+        if parts.uri.path() == OFFER_PATH {
+            return Ok(Request::from_parts(parts, body));
+        }
         let bytes = match parts.uri.path() {
             REPORT_PATH => read_report(body, self.ply_count_max).await,
             RENEWAL_PATH => read_call(body, RENEWAL_BYTES_MAX).await,

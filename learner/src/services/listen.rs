@@ -105,6 +105,7 @@ pub async fn serve<E: Encoding>(
     let remote_inference = RemoteInferenceServer::new(services.remote_inference)
         .max_decoding_message_size(batch_bytes_max(services.limits.batch_leaves_max))
         .max_encoding_message_size(MESSAGE_BYTES_MAX);
+    let remote_inference = CallGuard::new(remote_inference, CallBounds { ply_count_max: 0 });
     let status = StatusServer::new(StatusService { observer: services.observer })
         .max_decoding_message_size(SMALL_CALL_BYTES_MAX);
     let status = CallGuard::new(status, CallBounds { ply_count_max: 0 });

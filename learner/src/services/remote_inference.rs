@@ -1,19 +1,22 @@
 //! Inference servers: the stream on which one is lent leaves and answers them, and the files of networks that it fetches.
 
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use bytes::Bytes;
 use inference::best::BestNetwork;
 use inference::{InferenceHandle, RemoteServer};
 use registry::check_worker_id;
 use runtime::auth::Role;
 use runtime::exit::one_line;
+use runtime::summed_log::SummedLog;
+use shared::ids::NetworkId;
 use shared::wire::network_ref_from_wire;
 use store::files::{RunFiles, sha256_hex};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 use tokio::time::{Instant, sleep_until};
-use tokio_stream::Stream;
+use tokio_stream::{Stream, StreamExt};
 use tokio_util::sync::CancellationToken;
 use tonic::{Request, Response, Status, Streaming};
 use tracing::{info, warn};
@@ -21,11 +24,15 @@ use tracing::{info, warn};
 use super::inference::until_stop;
 use super::join_checks::check_versions;
 
-/// How long an inference server may owe an answer: then its leaves are evaluated here. Long enough for the largest
-/// evaluation on a slow processor and a slow link, short enough for the games that wait.
-const ANSWER_TIME_MAX: Duration = Duration::from_secs(10);
+/// How long an inference server may owe an answer: then its leaves are evaluated here. The games that wait for them stand
+/// still as long.
+const ANSWER_TIME_MAX: Duration = Duration::from_secs(4);
+/// How long a server that cannot be used keeps its place: coming back at once, it would do the same again.
+const PAUSE_AFTER_FAULT: Duration = Duration::from_secs(10);
 /// Messages with leaves that may be on their way to one server; each is answered before many more are sent.
 const MESSAGES_AHEAD: usize = 64;
+/// Networks that are being sent at once, at most.
+const FETCHES_MAX: usize = 8;
 /// Bytes of a network's file in one message.
 const PIECE_BYTES: usize = 256 << 10;
 
@@ -37,7 +44,19 @@ pub struct RemoteInferenceService {
     files: RunFiles,
     places: Arc<Semaphore>,
     server_count_max: usize,
+    fetches: Arc<Semaphore>,
+    /// The file that was sent last: servers that start together ask for the same one.
+    sent: Arc<Mutex<Option<SentFile>>>,
+    log: Arc<SummedLog<(&'static str, String)>>,
     stop: CancellationToken,
+}
+
+/// The file of a network in memory.
+#[derive(Debug, Clone)]
+struct SentFile {
+    network_id: NetworkId,
+    bytes: Bytes,
+    sha256: String,
 }
 
 impl RemoteInferenceService {
@@ -51,7 +70,35 @@ impl RemoteInferenceService {
         stop: CancellationToken,
     ) -> Self {
         let server_count_max = server_count_max as usize;
-        Self { inference, best, files, places: Arc::new(Semaphore::new(server_count_max)), server_count_max, stop }
+        Self {
+            inference,
+            best,
+            files,
+            places: Arc::new(Semaphore::new(server_count_max)),
+            server_count_max,
+            fetches: Arc::new(Semaphore::new(FETCHES_MAX)),
+            sent: Arc::default(),
+            log: Arc::default(),
+            stop,
+        }
+    }
+
+    /// Reads the file of a network, unless it is the one that was sent last. One at a time, and not on a thread of tokio.
+    async fn file(&self, network_id: NetworkId) -> Result<SentFile, Status> {
+        let (sent, path) = (Arc::clone(&self.sent), self.files.network(network_id));
+        let reading = tokio::task::spawn_blocking(move || {
+            // Nothing that can panic changes it.
+            let mut sent = sent.lock().unwrap_or_else(PoisonError::into_inner);
+            if let Some(file) = sent.as_ref().filter(|file| file.network_id == network_id) {
+                return Ok(file.clone());
+            }
+            let read = std::fs::read(&path);
+            let bytes = read.map_err(|error| Status::unavailable(format!("read {}: {error}", path.display())))?;
+            let file = SentFile { network_id, sha256: sha256_hex(&bytes), bytes: bytes.into() };
+            *sent = Some(file.clone());
+            Ok(file)
+        });
+        reading.await.map_err(|_| Status::internal("reading the network's file failed"))?
     }
 }
 
@@ -64,17 +111,20 @@ impl proto::remote_inference_server::RemoteInference for RemoteInferenceService 
         request: Request<Streaming<proto::InferenceOffer>>,
     ) -> Result<Response<Self::OfferInferenceStream>, Status> {
         check_role(Role::of(request.extensions()))?;
-        let place = Arc::clone(&self.places).try_acquire_owned().map_err(|_| {
-            let count = self.server_count_max;
-            Status::resource_exhausted(format!("{count} inference servers are connected: inference.servers_max"))
+        let place = Arc::clone(&self.places).try_acquire_owned().map_err(|_| match self.server_count_max {
+            0 => Status::failed_precondition("this learner takes no inference servers: inference.servers_max = 0"),
+            count => Status::resource_exhausted(format!(
+                "{count} inference servers are connected, or were cut off a moment ago: inference.servers_max"
+            )),
         })?;
         let (leaves, receiver) = mpsc::channel(MESSAGES_AHEAD);
-        let (server, offers) = (self.inference.open_remote(), request.into_inner());
-        tokio::spawn(Serving { server, offers, leaves, place, stop: self.stop.clone() }.run());
-        Ok(Response::new(Box::pin(until_stop(receiver, self.stop.clone()))))
+        let (server, offers, log) = (self.inference.open_remote(), request.into_inner(), Arc::clone(&self.log));
+        tokio::spawn(Serving { server, offers, leaves, place, log, stop: self.stop.clone() }.run());
+        let leaves = until_stop(receiver, self.stop.clone()).map(|leaves| leaves.flatten());
+        Ok(Response::new(Box::pin(leaves)))
     }
 
-    type FetchNetworkStream = tokio_stream::Iter<std::vec::IntoIter<Result<proto::NetworkPiece, Status>>>;
+    type FetchNetworkStream = Pin<Box<dyn Stream<Item = Result<proto::NetworkPiece, Status>> + Send>>;
 
     async fn fetch_network(
         &self,
@@ -88,27 +138,35 @@ impl proto::remote_inference_server::RemoteInference for RemoteInferenceService 
         if !self.best.is_in_play(network) {
             return Err(Status::not_found("the network is neither the best one nor one of a gate"));
         }
+        let place = Arc::clone(&self.fetches).try_acquire_owned();
+        let place = place.map_err(|_| {
+            Status::resource_exhausted(format!("{FETCHES_MAX} inference servers are being sent networks"))
+        })?;
         let (network_id, _) = self.best.resolve(network);
-        let path = self.files.network(network_id);
-        let read = tokio::fs::read(&path).await;
-        let bytes = read.map_err(|error| Status::unavailable(format!("read {}: {error}", path.display())))?;
-        info!(server = request.server, network_id = network_id.get(), "network sent to an inference server");
-        let pieces: Vec<_> = pieces(network_id.get(), bytes).into_iter().map(Ok).collect();
-        Ok(Response::new(tokio_stream::iter(pieces)))
+        let file = self.file(network_id).await?;
+        if let Some(count) = self.log.note(&("sent", request.server.clone()), 1, std::time::Instant::now()) {
+            let network_id = network_id.get();
+            info!(count, server = request.server, network_id, "network sent to an inference server");
+        }
+        // The place is free again when the stream is gone.
+        let pieces = tokio_stream::iter(pieces(file)).map(move |piece| {
+            let _sending = &place;
+            Ok(piece)
+        });
+        Ok(Response::new(Box::pin(pieces)))
     }
 }
 
 /// Cuts the file of a network into messages.
-fn pieces(network_id: u32, bytes: Vec<u8>) -> Vec<proto::NetworkPiece> {
-    let sha256 = sha256_hex(&bytes);
-    let bytes = bytes::Bytes::from(bytes);
+fn pieces(file: SentFile) -> Vec<proto::NetworkPiece> {
+    let SentFile { network_id, bytes, sha256 } = file;
     let cut = |start: usize| bytes.slice(start..(start + PIECE_BYTES).min(bytes.len()));
     let mut pieces: Vec<_> = (0..bytes.len().max(1))
         .step_by(PIECE_BYTES)
         .map(|start| proto::NetworkPiece { data: cut(start), ..Default::default() })
         .collect();
     if let Some(first) = pieces.first_mut() {
-        (first.network_id, first.sha256) = (network_id, sha256);
+        (first.network_id, first.sha256) = (network_id.get(), sha256);
     }
     pieces
 }
@@ -126,8 +184,9 @@ fn check_role(role: Role) -> Result<(), Status> {
 struct Serving {
     server: RemoteServer,
     offers: Streaming<proto::InferenceOffer>,
-    leaves: mpsc::Sender<proto::LeafBatches>,
+    leaves: mpsc::Sender<Result<proto::LeafBatches, Status>>,
     place: OwnedSemaphorePermit,
+    log: Arc<SummedLog<(&'static str, String)>>,
     stop: CancellationToken,
 }
 
@@ -136,7 +195,7 @@ enum End {
     /// It left, or its connection broke.
     Left,
     /// It cannot be used.
-    Unusable(String),
+    Unusable(Status),
     /// The learner stops.
     Stopping,
 }
@@ -145,15 +204,31 @@ impl Serving {
     async fn run(mut self) {
         let mut name = None;
         let end = self.serve(&mut name).await;
-        let (server, answered) = (name.as_deref().unwrap_or("unnamed"), self.server.answered_count());
+        let Self { server, leaves, place, log, stop, .. } = self;
+        let (answered, returned) = (server.answered_count(), server.returned_count());
+        // What it owes comes back first.
+        drop(server);
+        let name = name.unwrap_or_else(|| "unnamed".to_owned());
+        let is_due = |what| log.note(&(what, name.clone()), 1, std::time::Instant::now());
         match end {
-            End::Left => info!(server, answered, "inference server left"),
-            End::Unusable(error) => warn!(server, answered, error, "inference server is not used any more"),
+            End::Left => {
+                if let Some(count) = is_due("left") {
+                    info!(count, server = name, answered, returned, "inference server left");
+                }
+            }
+            End::Unusable(status) => {
+                let error = status.message().to_owned();
+                if let Some(count) = is_due("unusable") {
+                    warn!(count, server = name, answered, returned, error, "inference server is not used any more");
+                }
+                // One that does not read any more is not told.
+                let _ = leaves.try_send(Err(status));
+                drop(leaves);
+                stop.run_until_cancelled(tokio::time::sleep(PAUSE_AFTER_FAULT)).await;
+            }
             End::Stopping => {}
         }
-        // Its leaves come back before its place is free.
-        drop(self.server);
-        drop(self.place);
+        drop(place);
     }
 
     async fn serve(&mut self, name: &mut Option<String>) -> End {
@@ -171,10 +246,10 @@ impl Serving {
                 offer = self.offers.message() => match offer {
                     Ok(Some(offer)) => {
                         if name.is_none() {
-                            *name = Some(join(&offer));
+                            *name = Some(self.join(&offer));
                         }
                         if let Err(error) = self.server.note(&offer) {
-                            return End::Unusable(one_line(&error));
+                            return End::Unusable(Status::invalid_argument(one_line(&error)));
                         }
                     }
                     Ok(None) | Err(_) => return End::Left,
@@ -182,7 +257,8 @@ impl Serving {
                 () = self.server.until_leaves(), if has_room => {}
                 () = self.leaves.closed() => return End::Left,
                 () = sleep_until(deadline), if self.server.owes_since().is_some() => {
-                    return End::Unusable(format!("no answer within {} s", ANSWER_TIME_MAX.as_secs()));
+                    let seconds = ANSWER_TIME_MAX.as_secs();
+                    return End::Unusable(Status::deadline_exceeded(format!("no answer within {seconds} s")));
                 }
                 () = self.stop.cancelled() => return End::Stopping,
             }
@@ -193,19 +269,21 @@ impl Serving {
     fn lend(&mut self) -> bool {
         let Ok(place) = self.leaves.try_reserve() else { return false };
         let Some(batches) = self.server.lend(std::time::Instant::now()) else { return false };
-        place.send(batches);
+        place.send(Ok(batches));
         true
     }
-}
 
-/// Returns the name of a server as it may be logged.
-fn join(offer: &proto::InferenceOffer) -> String {
-    let name = match check_worker_id(&offer.server) {
-        Ok(()) => offer.server.clone(),
-        Err(_) => "unnamed".to_owned(),
-    };
-    info!(server = name, "inference server joined");
-    name
+    /// Returns the name of the server as it may be logged.
+    fn join(&self, offer: &proto::InferenceOffer) -> String {
+        let name = match check_worker_id(&offer.server) {
+            Ok(()) => offer.server.clone(),
+            Err(_) => "unnamed".to_owned(),
+        };
+        if let Some(count) = self.log.note(&("joined", name.clone()), 1, std::time::Instant::now()) {
+            info!(count, server = name, "inference server joined");
+        }
+        name
+    }
 }
 
 #[cfg(test)]
@@ -215,7 +293,9 @@ mod tests {
     #[test]
     fn a_file_is_cut_into_pieces_the_first_of_which_names_it() {
         let bytes: Vec<u8> = (0..PIECE_BYTES + 7).map(|index| index as u8).collect();
-        let sent = pieces(5, bytes.clone());
+        let network_id = NetworkId::new(5).expect("from 1");
+        let file = SentFile { network_id, bytes: bytes.clone().into(), sha256: sha256_hex(&bytes) };
+        let sent = pieces(file);
         assert_eq!(sent.iter().map(|piece| piece.data.len()).collect::<Vec<_>>(), [PIECE_BYTES, 7]);
         assert_eq!((sent[0].network_id, sent[0].sha256.as_str()), (5, sha256_hex(&bytes).as_str()));
         assert!(sent[1].sha256.is_empty());
