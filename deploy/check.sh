@@ -14,6 +14,10 @@ gpu=1
 case "${1:-}" in
     "") ;;
     --cpu) gpu=0 ;;
+    --help | -h)
+        sed -n '2,9s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"
+        exit 0
+        ;;
     *)
         sed -n '2,9s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" >&2
         exit 64

@@ -70,8 +70,8 @@ bench() { # name preset settings...
     "${SMALL[@]}" "$@" 2> "$L/bench-$name.err" | tee "$L/bench-$name.txt"
   grep -q "evaluations/s" "$L/bench-$name.txt"; check $? "bench $name"
 }
-bench frame hive-4090
-bench cells hive-4090 --set network.trunk=cells
+bench frame hive-4090 --set network.trunk=frame
+bench cells hive-4090
 bench original hive-original --no-training
 
 say "4 training on $DEVICE; it makes a network whose residual branches are not zero"
@@ -130,12 +130,12 @@ run() { # name seconds games-per-thread settings...
   echo "   warnings and errors: $(grep -E -c '"level":"(ERROR|WARN)"' "$log")"
   jl "$log" progress evaluations_per_second | grep -q . ; check $? "run $name answers"
 }
-run frame "$SECS" 64
-run cells "$SECS" 256 --set network.trunk=cells --set server.batches_in_flight_max=128
+run frame "$SECS" 64 --set network.trunk=frame
+run cells "$SECS" 256 --set server.batches_in_flight_max=128
 # A whole iteration in miniature: what self-play keeps while the trainer shares the device, and how long a gate lasts.
-run iteration $((SECS * 2)) 16 --set network.trunk=cells --set self_play.games_per_iteration=16 \
+run iteration $((SECS * 2)) 16 --set self_play.games_per_iteration=16 --set self_play.search.full_search_share=1 \
   --set self_play.simulation_count_first=16 --set game.ply_limit=40 --set replay.position_count_min=256 \
-  --set training.steps_per_iteration=60 --set gate.game_count=8 --set gate.search.simulation_count=32
-run small-cells "$SECS" 256 --set network.trunk=cells --set network.blocks=6 --set network.filters=64 --set server.batches_in_flight_max=128
+  --set training.uses_per_position=0 --set training.steps_per_iteration=60 --set gate.game_count=8 --set gate.search.simulation_count=32
+run small-cells "$SECS" 256 --set network.blocks=6 --set network.filters=64 --set server.batches_in_flight_max=128
 
 say "done: $FAILED failed; logs in $L"; exit $((FAILED > 0))

@@ -19,6 +19,8 @@ use super::status_table::status_table;
 
 /// How long a learner has to answer.
 const DEADLINE: Duration = Duration::from_secs(5);
+/// What to do if nobody listens.
+const NOBODY: &str = "no learner there (`cargo xtask up` starts one, --learner ADDRESS names another)";
 /// Moves the cursor to the first place of a terminal and clears what is after it.
 const REDRAW: &str = "\x1b[H\x1b[2J\x1b[3J";
 
@@ -92,7 +94,7 @@ pub struct StatusArgs {
 pub fn health(target: &InquireTarget) -> anyhow::Result<()> {
     let target = target.target_in_time()?;
     block_on(&target, async {
-        let mut client = HealthClient::new(target.connect().await?);
+        let mut client = HealthClient::new(target.connect().await.context(NOBODY)?);
         let reply = client.check(HealthCheckRequest { service: String::new() }).await?;
         let is_serving = reply.into_inner().status() == ServingStatus::Serving;
         anyhow::ensure!(is_serving, "it is there but does not serve");
@@ -152,7 +154,8 @@ fn shown(args: &StatusArgs, reply: &proto::GetStatusReply) -> anyhow::Result<Str
 
 fn ask(target: &Target, token: Option<&Token>) -> anyhow::Result<proto::GetStatusReply> {
     block_on(target, async {
-        let mut client = StatusClient::with_interceptor(target.connect().await?, ClientAuth::new(token));
+        let mut client =
+            StatusClient::with_interceptor(target.connect().await.context(NOBODY)?, ClientAuth::new(token));
         match client.get_status(proto::GetStatusRequest {}).await {
             Ok(reply) => Ok(reply.into_inner()),
             Err(status) => Err(anyhow::anyhow!("{}", status.message())),
