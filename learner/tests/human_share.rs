@@ -138,7 +138,11 @@ fn a_share_that_cannot_be_had_is_refused_before_anything_is_made() {
         (vec!["replay.human_share=0.5", "replay.human_games=[]"], 64, "replay.human_games: names no games"),
         (vec!["replay.human_share=2.0"], 64, "replay.human_share: 2 is not in 0..=1"),
         (vec!["replay.human_games=[\"no-such\"]"], 1, "replay.human_games: games: open no-such"),
-        (vec!["game.game_type=Base"], 1, "replay.human_games: no decided game of this game type"),
+        (
+            vec!["game.game_type=Base"],
+            1,
+            "replay.human_games: no decided game to learn from of the types that pretrain.game_types allows",
+        ),
         (
             vec!["game.name=tictactoe"],
             64,
