@@ -7,7 +7,7 @@ use shared::ids::NetworkId;
 use shared::search::LeafAnswers;
 use shared::wire::{EvaluationHeader, read_leaf_batch, write_evaluations};
 
-use super::answer_meter::SAMPLE_LEAVES_MAX;
+use super::answer_meter::{AnswerMeter, SAMPLE_LEAVES_MAX};
 use super::counters::InferenceCounters;
 use super::queue::{QueuedJob, TakenFor};
 use super::waiting::LeafClass;
@@ -27,7 +27,7 @@ impl Evaluated {
     /// Sends each job its answers, and counts them.
     pub(super) fn deal_out(&mut self, taken_for: TakenFor, counters: &InferenceCounters) {
         let TakenFor { network_id, generation } = taken_for;
-        self.sample(network_id, counters);
+        sample_answers(&self.jobs, network_id, &self.output.priors, &self.output.values, &counters.answers);
         let mut answers = LeafAnswers::new(&self.output.priors, &self.output.values);
         // The count of the whole batch goes to its first answer: sums over workers stay right.
         let mut uniform_prior_count = self.output.uniform_prior_count;
@@ -45,21 +45,27 @@ impl Evaluated {
             }
         }
     }
+}
 
-    /// Shows the first answers now and then to whoever looks whether they say something.
-    fn sample(&self, network_id: NetworkId, counters: &InferenceCounters) {
-        if !counters.answers.is_due() {
-            return;
-        }
-        let views = self.jobs.iter().filter_map(|queued| read_leaf_batch(&queued.job.batch).ok());
-        let leaves = views.flat_map(|view| view.leaves()).take(SAMPLE_LEAVES_MAX);
-        let mut answers = LeafAnswers::new(&self.output.priors, &self.output.values);
-        let answered = leaves.map_while(|leaf| {
-            let (priors, value) = answers.next_leaf(leaf.policy_indices().len())?;
-            Some((leaf.packed, priors, value.get()))
-        });
-        counters.answers.note(network_id, answered);
+/// Shows the first answers to these jobs now and then to whoever looks whether they say something.
+pub(super) fn sample_answers(
+    jobs: &[QueuedJob],
+    network_id: NetworkId,
+    priors: &[f32],
+    values: &[f32],
+    meter: &AnswerMeter,
+) {
+    if !meter.is_due() {
+        return;
     }
+    let views = jobs.iter().filter_map(|queued| read_leaf_batch(&queued.job.batch).ok());
+    let leaves = views.flat_map(|view| view.leaves()).take(SAMPLE_LEAVES_MAX);
+    let mut answers = LeafAnswers::new(priors, values);
+    let answered = leaves.map_while(|leaf| {
+        let (priors, value) = answers.next_leaf(leaf.policy_indices().len())?;
+        Some((leaf.packed, priors, value.get()))
+    });
+    meter.note(network_id, answered);
 }
 
 /// Where a thread that evaluates hands its answers to the thread that writes them.

@@ -9,11 +9,10 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use shared::ids::NetworkId;
-use shared::search::LeafAnswers;
 use shared::wire::{EvaluationHeader, WireError, read_evaluations, read_leaf_batch, write_evaluations};
 
 use super::InferenceHandle;
-use super::answer_meter::SAMPLE_LEAVES_MAX;
+use super::answers::sample_answers;
 use super::counters::InferenceCounters;
 use super::queue::{QueuedJob, TakenFor};
 use super::waiting::LeafClass;
@@ -70,11 +69,9 @@ pub struct RemoteServer {
     lent: BTreeMap<u64, Lent>,
     last_number: u64,
     lent_leaf_count: usize,
-    /// Leaves that it takes at once, as it says.
-    offered_leaf_count: u32,
     /// Leaves that it is lent at once, as its answers' times say.
     earned_leaf_count: u32,
-    /// The lesser of both.
+    /// The same, but no more than it takes, as it says.
     leaf_count_max: u32,
     answered_count: u64,
     cell_count: u64,
@@ -92,7 +89,6 @@ impl RemoteServer {
             lent: BTreeMap::new(),
             last_number: 0,
             lent_leaf_count: 0,
-            offered_leaf_count: 0,
             earned_leaf_count: LEAVES_FIRST,
             leaf_count_max: 0,
             answered_count: 0,
@@ -167,8 +163,7 @@ impl RemoteServer {
         if let Some(answer) = &offer.answer {
             self.take_answer(answer, offer.active_cell_count)?;
         }
-        self.offered_leaf_count = offer.leaves_in_flight_max.min(LEAVES_IN_FLIGHT_MAX);
-        self.set_leaf_count_max(self.offered_leaf_count.min(self.earned_leaf_count));
+        self.set_leaf_count_max(offer.leaves_in_flight_max.min(self.earned_leaf_count));
         Ok(())
     }
 
@@ -227,16 +222,8 @@ impl RemoteServer {
             let wait_us = lent.queued.submitted_at.elapsed().as_micros() as usize;
             InferenceCounters::add(&counters.self_play_wait_us, wait_us * leaf_count);
         }
-        if !counters.answers.is_due() {
-            return;
-        }
-        let Ok(view) = read_leaf_batch(&lent.queued.job.batch) else { return };
-        let mut answers = LeafAnswers::new(&self.priors, &self.values);
-        let answered = view.leaves().take(SAMPLE_LEAVES_MAX).map_while(|leaf| {
-            let (priors, value) = answers.next_leaf(leaf.policy_indices().len())?;
-            Some((leaf.packed, priors, value.get()))
-        });
-        counters.answers.note(lent.taken_for.network_id, answered);
+        let jobs = std::slice::from_ref(&lent.queued);
+        sample_answers(jobs, lent.taken_for.network_id, &self.priors, &self.values, &counters.answers);
     }
 
     fn deal_out(&self, lent: Lent, uniform_prior_count: u32) {
