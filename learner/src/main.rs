@@ -77,7 +77,7 @@ struct Cli {
     iterations: Option<u32>,
     /// Network that a new run starts from, as generation 0: ready (the one that this program carries), a file, a run
     /// directory, which means its best network, or the folder that `learner pretrain` or `learner train` left it in
-    /// (run.start_network).
+    /// (run.start_network). A run that is there goes on if it began from this network, and is refused if not.
     #[arg(long, value_name = "FILE|RUN_DIR|ready")]
     resume: Option<String>,
     /// Keep copies of the run in a folder, file:///FOLDER or s3://BUCKET/PREFIX (backup.url).

@@ -42,6 +42,23 @@ pub fn network_of(path: &Path) -> NetworkSource {
     results.into_iter().find(|file| file.is_file()).map_or_else(|| path.into(), NetworkSource::File)
 }
 
+/// Returns whether `named` means the network that a run began from, which its store calls `origin`: by the same name, by
+/// another path to the same file, or by the folder that the file was in, whatever is there now.
+#[must_use]
+pub fn is_origin(named: &NetworkSource, origin: &str) -> bool {
+    if named.to_string() == origin {
+        return true;
+    }
+    let (Some(named), true) = (named.file(), origin != networks::READY) else { return false };
+    Path::new(origin).parent() == Some(named) || is_same_file(named, Path::new(origin))
+}
+
+/// Returns whether both paths lead to one file that is there.
+#[must_use]
+pub fn is_same_file(one: &Path, other: &Path) -> bool {
+    one.canonicalize().is_ok_and(|one| other.canonicalize().is_ok_and(|other| one == other))
+}
+
 /// Reads a network, for `game` if it is the ready one.
 ///
 /// # Errors
@@ -88,6 +105,24 @@ mod tests {
         let best = run_dir.path().join("best.safetensors");
         std::fs::write(&best, "weights").expect("a file");
         assert_eq!(network_of(run_dir.path()), NetworkSource::File(best));
+    }
+
+    #[test]
+    fn a_run_knows_the_network_that_it_began_from_by_any_of_its_names() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = folder.path().join("n.safetensors");
+        std::fs::write(&file, "weights").expect("a file");
+        let origin = file.display().to_string();
+        let is_origin = |named: &Path, origin: &str| is_origin(&NetworkSource::File(named.to_owned()), origin);
+        assert!(is_origin(&file, &origin) && is_origin(folder.path(), &origin), "or the folder that it is in");
+        let around = folder.path().join("..").join(folder.path().file_name().expect("a name")).join("n.safetensors");
+        assert!(is_origin(&around, &origin), "another path to it");
+        assert!(is_origin(Path::new("gone"), "gone/n.safetensors"));
+        assert!(!is_origin(&file, "gone/n.safetensors") && !is_origin(&file, "ready"));
+        assert!(
+            !is_origin(Path::new("go"), "gone/n.safetensors") && !is_origin(Path::new("gone"), "gone/a/n.safetensors")
+        );
+        assert!(super::is_origin(&NetworkSource::Ready, "ready") && !super::is_origin(&NetworkSource::Ready, &origin));
     }
 
     #[test]

@@ -250,8 +250,9 @@ fn a_run_starts_from_what_was_learned_and_then_keeps_its_own() {
     let taken_up = std::fs::read(run_dir.join("networks/network-000001.safetensors")).expect("network 1");
     assert!(taken_up == std::fs::read(&network).expect("the network"), "byte for byte");
     let mut learner = start(&shape);
-    learner.wait_for("the run goes on with its own network");
+    learner.wait_for("the run goes on with its own networks");
     learner.kill_hard();
+    check_other_networks_are_refused(&run_dir, &network, &shape);
     let printed = |flags: &[&str]| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_learner"));
         command.args(["--preset", "hive-cpu", "--print-config", "--run-dir"]).args(flags);
@@ -262,6 +263,32 @@ fn a_run_starts_from_what_was_learned_and_then_keeps_its_own() {
     assert!(printed(&[run_dir]).starts_with(note), "the run keeps its rate without the flag");
     assert!(printed(&["no-such-run", "--resume", "any"]).starts_with(note));
     assert!(printed(&["no-such-run"]).starts_with("[game]"));
+}
+
+/// A run that began from `network` takes no other one, but goes on when it is named itself.
+fn check_other_networks_are_refused(run_dir: &Path, network: &Path, shape: &[&str]) {
+    let start = |resumed: &Path| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_learner"));
+        command.args(["--preset", "hive-cpu", "--listen", "127.0.0.1:0", "--run-dir"]).arg(run_dir);
+        command.arg("--resume").arg(resumed).args(shape);
+        command
+    };
+    for other in [Path::new("ready"), &run_dir.join("networks/network-000001.safetensors")] {
+        let output = run(start(other));
+        let log = log_of(&output);
+        let expected = format!(
+            "learner: run.start_network: {} holds a run that began from {} and would pass {} over: leave out --resume",
+            run_dir.display(),
+            network.display(),
+            other.display()
+        );
+        assert_eq!(output.status.code(), Some(64), "{log}");
+        assert!(log.lines().last().is_some_and(|last| last.starts_with(&expected)), "{log}");
+    }
+    let mut system = System::new(&[]);
+    let mut learner = system.start("learner", start(run_dir));
+    learner.wait_for("the run goes on with its own networks");
+    learner.kill_hard();
 }
 
 #[test]

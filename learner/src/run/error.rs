@@ -56,6 +56,9 @@ pub enum RunError {
     /// The network to start from cannot be used in this run.
     #[error("run.start_network")]
     StartNetwork(#[source] StartNetworkError),
+    /// The run is there, and did not begin from the network to start from.
+    #[error("run.start_network")]
+    OtherOrigin(#[source] UsageError),
     /// The human games cannot be learned from.
     #[error(transparent)]
     HumanGames(#[from] HumanShareError),

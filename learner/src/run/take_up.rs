@@ -69,7 +69,8 @@ pub(super) fn take_up<E: Encoding>(
     let is_from_network = is_run_from_network(&reader, config)?;
     if !is_new {
         if let Some(source) = &source {
-            info!(passed_over = %source, "the run goes on with its own network; another one is for a new run");
+            check_origin(source, &reader.run()?, &files)?;
+            info!(began_from = %source, "the run goes on with its own networks");
         }
     } else {
         let from = source.as_ref().map_or("random weights".into(), ToString::to_string);
@@ -102,6 +103,21 @@ pub(super) fn take_up<E: Encoding>(
     let registry = GameRegistry::open(encoding.clone(), Arc::clone(&store), Arc::clone(&replay), limits);
     let registry = Arc::new(registry.map_err(RunError::Games)?);
     Ok(TakenUp { files, network, store: durable, replay, human_games, registry, best, is_from_network })
+}
+
+/// Refuses a network that a run is to start from but did not: it goes on with its own ones, and would pass that one over.
+/// The command that began a run also goes on with it, and so does one that names the run itself.
+fn check_origin(named: &NetworkSource, run: &RunRow, files: &RunFiles) -> Result<(), RunError> {
+    let is_origin = run.start_network.as_deref().is_some_and(|origin| start_network::is_origin(named, origin));
+    if is_origin || named.file().is_some_and(|file| start_network::is_same_file(file, &files.best())) {
+        return Ok(());
+    }
+    Err(RunError::OtherOrigin(UsageError(format!(
+        "{} holds a run that began from {} and would pass {named} over: leave out --resume to go on with it, or name \
+         another --run-dir to begin a new run",
+        files.dir().display(),
+        run.start_network.as_deref().unwrap_or("random weights"),
+    ))))
 }
 
 /// Loads the network that a new run starts from. One that is not there, plays another game or has another shape is

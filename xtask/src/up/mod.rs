@@ -51,7 +51,8 @@ pub struct UpArguments {
     #[arg(long)]
     actors: Option<usize>,
     /// Network that a new run starts from: ready (the one that the learner carries, for the presets hive-cpu and dama-cpu), a
-    /// file, a run directory (its best network), or the folder of `learner pretrain` or `learner train`.
+    /// file, a run directory (its best network), or the folder of `learner pretrain` or `learner train`. A run that is there
+    /// goes on if it began from this network, and is refused if not.
     #[arg(long, value_name = "ready|FILE|DIR")]
     resume: Option<PathBuf>,
     /// Keep backups in a folder, file:///FOLDER or s3://BUCKET/PREFIX, and begin with the newest there, if there is one and
