@@ -29,6 +29,29 @@ fn line<'a>(report: &'a str, name: &str) -> &'a str {
 }
 
 #[test]
+fn the_help_lists_every_kind_of_player() {
+    let (help, _) = succeed(&["--help"]);
+    for player in [
+        "ready",
+        "RUN_DIR",
+        "FILE.safetensors",
+        "NETWORK@N",
+        "policy:NETWORK",
+        "level:N",
+        "mcts:N",
+        "vanilla:N",
+        "grandmaster:N",
+        "uniform:N",
+        "random",
+        "uhp:COMMAND",
+        "hub:COMMAND",
+        "tables=DIR",
+    ] {
+        assert!(help.contains(player), "{player}: {help}");
+    }
+}
+
+#[test]
 fn a_match_is_scored_and_its_games_can_be_read_again() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("games.uhp");
@@ -197,7 +220,7 @@ fn a_hub_engine_of_another_game_ends_the_match() {
 fn what_cannot_be_played_is_reported_in_one_line() {
     let (code, error) = fail(&["random", "nobody"]);
     assert_eq!(code, Some(64));
-    assert!(error.starts_with("alveare: player \"nobody\": write random, uniform:N"), "{error}");
+    assert!(error.starts_with("alveare: player \"nobody\": there is no such file, and no run directory"), "{error}");
 
     let (code, error) = fail(&["random", "uhp@depth=1:exit 7"]);
     assert_eq!(

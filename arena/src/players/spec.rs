@@ -112,8 +112,8 @@ pub struct PlayerDefaults {
 pub enum PlayerSpecError {
     /// Not one of the known kinds, and not a file.
     #[error(
-        "player {0:?}: write random, uniform:N, mcts:N, grandmaster:N, ready, FILE.safetensors, policy:FILE.safetensors, \
-         level:N, uhp:COMMAND or hub:COMMAND; there is no such file"
+        "player {0:?}: there is no such file, and no run directory with a network; write ready, RUN_DIR, FILE.safetensors, \
+         policy:FILE.safetensors, level:N, mcts:N, grandmaster:N, uniform:N, random, uhp:COMMAND or hub:COMMAND"
     )]
     Unknown(String),
     /// Not a possible search of a network, or number of simulations.
@@ -439,7 +439,7 @@ mod tests {
     #[test]
     fn a_text_that_is_not_a_player_is_explained() {
         let error = |text| parse(text).unwrap_err().to_string();
-        assert!(error("nobody").starts_with("player \"nobody\": write random, uniform:N"), "{}", error("nobody"));
+        assert!(error("nobody").starts_with("player \"nobody\": there is no such file, and no run directory"));
         assert_eq!(
             error("uniform:1"),
             "player \"uniform:1\": \"1\" is not a number of simulations from 2 to 100000000"

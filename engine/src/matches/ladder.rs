@@ -17,7 +17,7 @@ pub struct LadderOptions {
     /// The run whose ladder it is.
     #[arg(long, value_name = "DIR")]
     run_dir: PathBuf,
-    /// Plays a match between these two players first.
+    /// Plays a match between these two players first, written as for `alveare match`.
     #[arg(long, num_args = 2, value_names = ["A", "B"])]
     add: Vec<String>,
     #[command(flatten)]

@@ -24,16 +24,8 @@ pub use terms::GameTerms;
 pub use terms::NetworkTerms;
 
 /// Plays a match between any two players, in pairs of games from one random opening with colours swapped.
-///
-/// A player is `random`; `uniform:N` (search without a network); `mcts:N`, also `vanilla:N` (UCB1 with random rollouts);
-/// `grandmaster:N` (UCB1 with a heuristic); `FILE.safetensors`, `FILE.safetensors@N` or `FILE.safetensors@N,C` (a
-/// network, N simulations a move, exploration C) or `FILE.safetensors@N,KEY=VALUE` (`exploration`, `policy_temperature`,
-/// `first_play_urgency_reduction`); `policy:FILE.safetensors` (its move of highest prior, without a
-/// search); `ready` instead of a file (the network that this program carries); `uhp:COMMAND`, `uhp@depth=N:COMMAND` or
-/// `uhp@time=1s:COMMAND` (any program that speaks UHP); `hub:COMMAND`, `hub@depth=N:COMMAND`, `hub@nodes=N:COMMAND` or
-/// `hub@time=1s:COMMAND` (any draughts program that speaks the hub protocol).
 #[derive(Debug, clap::Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = PLAYERS_AND_EXAMPLES)]
 pub struct MatchOptions {
     /// The first player.
     #[arg(value_name = "A")]
@@ -48,9 +40,29 @@ pub struct MatchOptions {
     play: PlayOptions,
 }
 
-const EXAMPLES: &str = "\
+const PLAYERS_AND_EXAMPLES: &str = "\
+Players:
+  ready                             the network that this program carries
+  RUN_DIR                           the best network of a run
+  FILE.safetensors                  any network
+  NETWORK@N, NETWORK@N,C            one of these three with N simulations a move, and exploration C
+  NETWORK@N,KEY=VALUE,...           the same with other constants of its search: exploration, policy_temperature,
+                                    first_play_urgency_reduction
+  policy:NETWORK                    its move of highest prior, without a search
+  level:N                           the network that this program carries at strength N, 1 to 10
+  mcts:N, vanilla:N                 search without a network: UCB1 with random rollouts
+  grandmaster:N                     the same with a heuristic
+  uniform:N                         the search of self-play with equal priors and even values
+  random                            any legal move
+  uhp:COMMAND                       any program that speaks UHP, of Hive; also uhp@depth=N:COMMAND, uhp@time=1s:COMMAND
+  hub:COMMAND                       any program that speaks the hub protocol, of draughts; also hub@depth=N:COMMAND,
+                                    hub@nodes=N:COMMAND, hub@time=1s:COMMAND
+Searches of draughts take endgame tables: ready@100,tables=DIR, mcts:400,tables=DIR.
+
 Examples:
   alveare match random mcts:100 --games 20
+  alveare match run ready
+  alveare match level:3 level:2 --game dama
   alveare match run/networks/network-000007.safetensors run/networks/network-000001.safetensors --simulations 100
   alveare match best.safetensors 'uhp:nokamute uhp' --depth 2 --games 20 --out games.uhp
   alveare match best.safetensors mcts:400 --game dama --simulations 100 --out games.pdn
