@@ -99,6 +99,9 @@ fn workers_and_commands_reach_a_learner_by_tls() {
     actor.wait_for("joined the learner");
     let mut evaluator = learner.start_worker("evaluator", &AUTHORITY);
     evaluator.wait_for("joined the learner");
+    assert!(actor.wait_for("starting to play").contains("game=tic-tac-toe"), "in words");
+    let log = learner.process.log_text();
+    assert!(["actor", "evaluator"].iter().all(|kind| log.contains(&format!("kind=\"{kind}\""))), "{log}");
     let (url, look) = (learner.url(), learner.system.look());
     learner.process.wait_until("a finished game", || {
         (look.number("SELECT count(*) FROM games WHERE finish_number IS NOT NULL") > 0).then_some(())

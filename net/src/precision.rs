@@ -1,5 +1,7 @@
 //! In which numbers a network multiplies.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 use tch::Kind;
 
@@ -15,6 +17,16 @@ pub enum Precision {
     Bfloat16,
     /// 16 bits with 5 of exponent: for GPUs that answer. Gradients are often too small for it.
     Float16,
+}
+
+impl fmt::Display for Precision {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Float32 => "float32",
+            Self::Bfloat16 => "bfloat16",
+            Self::Float16 => "float16",
+        })
+    }
 }
 
 impl Precision {

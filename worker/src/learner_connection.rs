@@ -11,7 +11,7 @@ use runtime::exit::one_line;
 use runtime::limits::MESSAGE_BYTES_MAX;
 use runtime::worker_key::WorkerKey;
 use shared::setting::SettingError;
-use shared::wire::{LEARNER_STOPPING, WireError};
+use shared::wire::{LEARNER_STOPPING, WireError, worker_kind_word};
 use tonic::service::interceptor::InterceptedService;
 use tonic::transport::Channel;
 use tonic::{Code, Status};
@@ -115,7 +115,7 @@ pub(crate) struct WorkerIdentity {
 impl WorkerIdentity {
     /// Makes a new identity: a process that is started again is another worker.
     pub(crate) fn new(kind: WorkerKind) -> Self {
-        let name = if kind == WorkerKind::Evaluator { "evaluator" } else { "actor" };
+        let name = worker_kind_word(kind);
         let worker_id = format!("{name}-{}-{:016x}", std::process::id(), rand::random::<u64>());
         let key = WorkerKey::new(format!("{:032x}", rand::random::<u128>())).expect("32 hexadecimal digits are a key");
         Self { worker_id, key, kind }

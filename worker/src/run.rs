@@ -91,7 +91,7 @@ impl Worker {
             leasing: Leasing::new(receivers.game_requests, inboxes, state.clone(), &settings),
         };
         let reports = PlyReporter::new(receivers.reports, state.clone(), Backoff::new(settings.reconnect_wait_max));
-        info!(threads = settings.threads, games_per_thread = settings.games_per_thread, game = ?spec, "starting to play");
+        info!(threads = settings.threads, games_per_thread = settings.games_per_thread, game = %spec, "starting to play");
         Ok(Self {
             settings,
             identity,

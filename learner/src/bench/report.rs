@@ -74,7 +74,7 @@ pub struct TrainingRow {
 
 impl Display for BenchReport {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        writeln!(f, "device    {}, {:?}, {} thread(s) on the CPU", self.device, self.precision, self.threads)?;
+        writeln!(f, "device    {}, {}, {} thread(s) on the CPU", self.device, self.precision, self.threads)?;
         if let Some(note) = &self.device_note {
             writeln!(f, "          (auto: {note})")?;
         }
@@ -111,7 +111,7 @@ impl Display for InferenceRow {
 
 impl Display for TrainingRow {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        let precision = format!("{:?}", self.precision).to_lowercase();
+        let precision = self.precision;
         write!(f, "{precision:>10}{:>8}{:>11.2}", self.batch, self.steps_per_second)?;
         let share = percent(self.matmul_share);
         write!(f, "{:>13.0}{:>11.1}{share:>11}", self.samples_per_second, self.gflop_per_second)

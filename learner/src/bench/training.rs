@@ -22,7 +22,7 @@ pub(super) fn measure<E: Encoding>(
     let flop = positions.flop_per_position(network.shape()) * Arithmetic::TRAINING_FACTOR;
     let mut rows = Vec::new();
     for precision in precisions(plan, device) {
-        show(format!("training in {precision:?}, batches of {batch_size}"));
+        show(format!("training in {precision}, batches of {batch_size}"));
         let matmul = matmul_flop_per_second(device, precision, plan.time)?;
         let settings = net::TrainingSettings { precision, ..plan.config.training.optimizer(device) };
         let mut trainer = Trainer::new(network.copy_to(device)?, settings)?;

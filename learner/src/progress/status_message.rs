@@ -5,6 +5,7 @@ use std::time::SystemTime;
 
 use registry::{GameProgress, GateReport};
 use shared::gate::Verdict;
+use shared::wire::worker_kind_word;
 use store::files::RunFiles;
 
 use super::alarm_board::Alarm;
@@ -173,13 +174,8 @@ impl ObservedWorker {
             ..Default::default()
         };
         let Some((joined, silence)) = &self.joined else { return held };
-        let kind = match joined.kind {
-            proto::WorkerKind::Actor => "actor",
-            proto::WorkerKind::Evaluator => "evaluator",
-            proto::WorkerKind::Unspecified => "",
-        };
         proto::WorkerStatus {
-            kind: kind.to_owned(),
+            kind: worker_kind_word(joined.kind).to_owned(),
             thread_count: joined.thread_count,
             program_version: joined.program_version.clone(),
             silent_seconds: silence.as_secs(),

@@ -16,6 +16,7 @@ use shared::encoding::Encoding;
 use shared::ids::GameId;
 use shared::wire::{
     ReportedPly, WireError, game_spec_to_proto, network_ref_to_wire, ply_from_proto, search_settings_to_proto,
+    worker_kind_word,
 };
 use store::{GameKind, WorkerRow};
 use tonic::metadata::MetadataMap;
@@ -93,7 +94,7 @@ impl<E: Encoding> WorkerCalls<E> {
         let kind = proto::WorkerKind::try_from(request.kind).unwrap_or_default();
         if let Some(count) = self.log.joined.note(&request.worker_id, 1, now) {
             let (worker_id, version) = (&request.worker_id, &request.program_version);
-            info!(worker_id, count, kind = kind.as_str_name(), version, "worker joined");
+            info!(worker_id, count, kind = worker_kind_word(kind), version, "worker joined");
         }
         let JoinRequest { worker_id, thread_count, program_version, .. } = request;
         self.status.see_worker(&worker_id, JoinedWorker { kind, thread_count, program_version }, now);

@@ -60,7 +60,7 @@ impl<E: Encoding> TrainerThread<E> {
         let device = net::open_device(config.device)?;
         set_threads("training.threads", config.threads);
         let settings = config.optimizer(device);
-        info!(%device, precision = ?settings.precision, "training");
+        info!(%device, precision = %settings.precision, "training");
         let (files, network, store) = (parts.files.clone(), parts.network.clone(), parts.store.clone());
         let checkpoints = Checkpoints { files, network, device, settings, store };
         let restored = checkpoints.load()?;

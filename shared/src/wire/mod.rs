@@ -9,6 +9,7 @@ mod leaves;
 mod ply;
 mod search;
 mod spec;
+mod worker_kind;
 
 pub use evaluations::{EvaluationHeader, read_evaluations, write_evaluations};
 pub use ids::{network_id_from_wire, network_ref_from_wire, network_ref_to_wire};
@@ -16,6 +17,7 @@ pub use leaves::{Leaf, LeafBatchBuilder, LeafBatchView, read_leaf_batch};
 pub use ply::{ReportedPly, ply_from_proto, ply_to_proto};
 pub use search::{search_settings_from_proto, search_settings_to_proto};
 pub use spec::{game_spec_from_proto, game_spec_to_proto};
+pub use worker_kind::worker_kind_word;
 
 use std::ops::RangeInclusive;
 
