@@ -76,7 +76,8 @@ pub fn spinner() -> ProgressBar {
 pub fn bar() -> ProgressBar {
     let style = ProgressStyle::with_template("{prefix} [{bar:30}] {pos}/{len} {msg}");
     let style = style.expect("the template is a constant").progress_chars("=> ");
-    PROGRESS.add(ProgressBar::new(0).with_style(style).with_finish(ProgressFinish::AndClear))
+    // Empty until there is something to do: one of length 0 is drawn full.
+    PROGRESS.add(ProgressBar::no_length().with_style(style).with_finish(ProgressFinish::AndClear))
 }
 
 /// Returns whether people watch stderr on a terminal.
@@ -154,6 +155,13 @@ fn time_of_day(unix_seconds: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_bar_is_empty_before_it_has_a_length() {
+        let mut shown = f32::NAN;
+        bar().update(|state| shown = state.fraction());
+        assert_eq!(shown, 0.0);
+    }
 
     #[test]
     fn the_time_of_day_is_short() {

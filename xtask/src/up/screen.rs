@@ -16,6 +16,8 @@ const OTHER_COLOUR: u8 = 36;
 #[derive(Debug)]
 pub struct Screen {
     name_width: usize,
+    is_terminal: bool,
+    /// There once the learner has said how far it is.
     bar: Option<ProgressBar>,
     /// The phase that the bar shows: a new one starts a new count of time.
     phase: String,
@@ -25,7 +27,7 @@ impl Screen {
     /// Shows a bar only on a terminal.
     pub fn new(name_width: usize) -> Self {
         let is_terminal = std::io::stdout().is_terminal() && std::io::stderr().is_terminal();
-        Self { name_width, bar: is_terminal.then(new_bar), phase: String::new() }
+        Self { name_width, is_terminal, bar: None, phase: String::new() }
     }
 
     /// Shows a line of `xtask` itself.
@@ -35,35 +37,36 @@ impl Screen {
 
     /// Shows a child's line, or moves the bar by it.
     pub fn show(&mut self, line: &Line) {
-        match (&self.bar, LearnerProgress::parse(&line.text)) {
-            (Some(bar), Some(progress)) => {
-                if self.phase != progress.phase {
-                    self.phase.clone_from(&progress.phase);
-                    bar.reset();
-                }
-                advance(bar, progress);
-            }
-            _ => self.print(&line.name, &line.text),
+        match LearnerProgress::parse(&line.text).filter(|_| self.is_terminal) {
+            Some(progress) => self.advance(progress),
+            None => self.print(&line.name, &line.text),
         }
+    }
+
+    fn advance(&mut self, progress: LearnerProgress) {
+        let bar = self.bar.get_or_insert_with(new_bar);
+        if self.phase != progress.phase {
+            self.phase.clone_from(&progress.phase);
+            bar.reset();
+        }
+        bar.set_length(progress.total);
+        bar.set_position(progress.done);
+        bar.set_prefix(progress.phase);
+        bar.set_message(progress.rest);
     }
 
     fn print(&self, name: &str, text: &str) {
         let width = self.name_width;
+        let line = if self.is_terminal {
+            format!("\u{1b}[{}m{name:<width$}\u{1b}[0m {text}", colour(name))
+        } else {
+            format!("{name:<width$} {text}")
+        };
         match &self.bar {
-            Some(bar) => {
-                let colour = colour(name);
-                bar.suspend(|| write_line(&format!("\u{1b}[{colour}m{name:<width$}\u{1b}[0m {text}")));
-            }
-            None => write_line(&format!("{name:<width$} {text}")),
+            Some(bar) => bar.suspend(|| write_line(&line)),
+            None => write_line(&line),
         }
     }
-}
-
-fn advance(bar: &ProgressBar, progress: LearnerProgress) {
-    bar.set_length(progress.total);
-    bar.set_position(progress.done);
-    bar.set_prefix(progress.phase);
-    bar.set_message(progress.rest);
 }
 
 /// A reader that went away (`| head`) is no reason to stop training.
@@ -75,9 +78,10 @@ fn colour(name: &str) -> u8 {
     COLOURS.iter().find(|(known, _)| *known == name).map_or(OTHER_COLOUR, |(_, colour)| *colour)
 }
 
+/// An empty bar: one of length 0 would be drawn full before its first progress.
 fn new_bar() -> ProgressBar {
     let style = ProgressStyle::with_template("{prefix:>10} [{bar:30}] {pos}/{len} {elapsed} (to go {eta}) {wide_msg}");
-    let bar = ProgressBar::new(0);
+    let bar = ProgressBar::no_length();
     bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()).progress_chars("=> "));
     bar
 }
