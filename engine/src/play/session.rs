@@ -13,6 +13,8 @@ use crate::thinker::{ThinkError, Thinker};
 
 /// Simulations behind a hint.
 const HINT_SIMULATIONS: u32 = 400;
+/// What can still be done once a game is over.
+const AFTER_THE_END: &str = "Type undo, save FILE or quit.\n";
 /// Plies before which the computer agrees to no draw.
 const DRAW_PLIES_MIN: usize = 20;
 
@@ -111,7 +113,7 @@ impl<G: BoardGame> PlaySession<G> {
             Command::Board => self.board(),
             Command::Save(file) => self.save(&file),
             Command::Undo => self.undo(),
-            _ if self.outcome().is_some() => "The game is over: undo, save FILE or quit.\n".to_owned(),
+            _ if self.outcome().is_some() => format!("The game is over. {AFTER_THE_END}"),
             Command::ListMoves => self.list_moves(),
             Command::Hint => self.hint()?,
             Command::Resign => self.agree(Outcome::Win(self.side.opponent())),
@@ -248,9 +250,9 @@ impl<G: BoardGame> PlaySession<G> {
         let by_rules = self.game.outcome(self.position()).map(|_| self.game.ending(self.position()));
         let how = by_rules.map_or_else(String::new, |ending| format!(" ({ending})"));
         match outcome {
-            Outcome::Win(side) if side == self.side => format!("You win{how}.\n"),
-            Outcome::Win(_) => format!("{} wins{how}.\n", self.name),
-            Outcome::Draw => format!("A draw{how}.\n"),
+            Outcome::Win(side) if side == self.side => format!("You win{how}. {AFTER_THE_END}"),
+            Outcome::Win(_) => format!("{} wins{how}. {AFTER_THE_END}", self.name),
+            Outcome::Draw => format!("A draw{how}. {AFTER_THE_END}"),
         }
     }
 

@@ -87,7 +87,10 @@ fn games_are_saved_in_the_format_of_the_name() {
     let path = |name: &str| folder.path().join(name).display().to_string();
     let input = format!("wS1\nresign\nsave {}\nsave {}\n", path("game.pgn"), path("game.uhp"));
     let text = talk(&["--type", "Base", "--level", "1"], &input).unwrap();
-    assert!(text.contains("Alveare (level 1) wins.\n") && text.contains("game over> save "), "{text}");
+    assert!(
+        text.contains("Alveare (level 1) wins. Type undo, save FILE or quit.\n") && text.contains("game over> save "),
+        "{text}"
+    );
     let pgn = std::fs::read_to_string(path("game.pgn")).unwrap();
     let names = "[White \"person\"]\n[Black \"Alveare (level 1)\"]\n[Result \"BlackWins\"]";
     assert!(pgn.starts_with("[GameType \"Base\"]\n") && pgn.contains(names), "{pgn}");
