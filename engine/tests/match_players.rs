@@ -326,5 +326,5 @@ fn the_ladder_keeps_matches_in_the_folder_of_a_run() {
     let table = ladder(&["--add", "uniform:10", "random", "--games", "2", "--ply-limit", "30", "--seed", "9"]);
     assert_eq!(games(&table, "random "), Some("6".to_owned()), "{table}");
     assert!(line(&table, "random ").contains("+0          +0 to +0"), "{table}");
-    assert_eq!(ladder(&["--type", "Base"]), "no matches yet: alveare ladder --run-dir RUN --add A B\n");
+    assert_eq!(ladder(&["--type", "Base"]), "no matches of Base yet: alveare ladder --run-dir RUN --add A B\n");
 }

@@ -83,6 +83,10 @@ impl MatchResult {
         let score = self.score();
         let count = score.game_count();
         let mut text = format!("A  {}\nB  {}\n", names[0], names[1]);
+        if count == 0 {
+            text.push_str("no game was finished: nothing is known of who is stronger\n");
+            return text;
+        }
         let points = f64::from(score.wins) + f64::from(score.draws) / 2.0;
         let _ = writeln!(text, "score of A   {points} of {count} ({:.3}): {}", score.score(), tally(&score));
         for (side, score) in [Side::White, Side::Black].iter().zip(&self.by_side) {
@@ -91,7 +95,7 @@ impl MatchResult {
         let [lost, worse, even, better, won] = self.pairs;
         let _ =
             writeln!(text, "pairs        2-0: {won}, 1.5-0.5: {better}, 1-1: {even}, 0.5-1.5: {worse}, 0-2: {lost}");
-        let mean_plies = self.ply_count as f64 / f64::from(count.max(1));
+        let mean_plies = self.ply_count as f64 / f64::from(count);
         let _ = writeln!(text, "plies a game {mean_plies:.1}");
         let _ = writeln!(text, "distinct     {} of {count} games", self.distinct_count);
         let [of_a, of_b] = self.forfeits.each_ref().map(Vec::len);
@@ -111,4 +115,17 @@ impl MatchResult {
 
 fn tally(score: &GateScore) -> String {
     format!("{} won, {} drawn, {} lost", score.wins, score.draws, score.losses)
+}
+
+#[cfg(test)]
+mod tests {
+    use shared::game::dama::Dama;
+
+    use super::*;
+
+    #[test]
+    fn a_match_without_a_finished_game_has_no_score() {
+        let report = MatchResult::new::<Dama>(&[]).report(&["a".to_owned(), "b".to_owned()]);
+        assert_eq!(report, "A  a\nB  b\nno game was finished: nothing is known of who is stronger\n");
+    }
 }

@@ -37,5 +37,5 @@ pub fn run(options: &LadderOptions, out: &mut impl Write) -> anyhow::Result<()> 
         Some(store) => store.matches(&game_type)?,
         None => vec![],
     };
-    out.write_all(table(&matches).as_bytes()).context("write to stdout")
+    out.write_all(table(&matches, &game_type).as_bytes()).context("write to stdout")
 }
