@@ -27,7 +27,7 @@ pub fn verify(options: &verify::Options, out: &mut impl Write) -> anyhow::Result
         GameName::Hive => verify::hive::check_facts,
         GameName::Dama => verify::dama::check_facts,
     };
-    verify::run(&options.files, check_facts, out)
+    verify::run(options, check_facts, out)
 }
 
 /// Searches a position and prints the moves that it finds best.

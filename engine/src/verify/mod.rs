@@ -12,6 +12,12 @@ use anyhow::Context;
 use crate::start::GameName;
 use difference::Difference;
 
+/// Differences of a file that are shown, unless all are wanted.
+const SHOWN_MAX: usize = 10;
+
+/// First bytes of a zip archive with files in it.
+const ZIP_START: &[u8] = b"PK\x03\x04";
+
 const FORMATS: &str = "\
 Hive: each line is a JSON object with the kind of game in \"gametype\" and one of these sets of facts:
   game, targets [[piece, q, r, level] or null for a pass, ...], state, board, last_moved
@@ -33,7 +39,7 @@ since the last capture or move of a man in \"quiet\" (0 if missing), and some of
   steps [{move, fen, quiet, occurrence, result}, ...]
       a line of moves: the position after each, how often it has come up, and the result";
 
-/// Compares legal moves and results with what FILEs say, and shows each difference.
+/// Compares legal moves and results with what FILEs say, and shows the first differences of each.
 ///
 /// The last line tells how many facts passed and failed; the exit code is 1 if any failed.
 #[derive(Debug, clap::Args)]
@@ -45,6 +51,9 @@ pub struct Options {
     /// Files of facts.
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
+    /// Show every difference, however many a file has.
+    #[arg(long, short)]
+    pub verbose: bool,
 }
 
 /// Whether one fact agrees with the rules.
@@ -68,10 +77,11 @@ pub type CheckFacts = fn(&str) -> Vec<Checked>;
 /// # Errors
 /// If a fact failed, a file cannot be read or has none, or nobody reads what is printed. The other files are checked
 /// first.
-pub fn run(files: &[PathBuf], check_facts: CheckFacts, out: &mut impl Write) -> anyhow::Result<()> {
-    let (mut passed_count, mut failed_count) = (0_u64, 0_u64);
+pub fn run(options: &Options, check_facts: CheckFacts, out: &mut impl Write) -> anyhow::Result<()> {
+    let shown_max = if options.verbose { usize::MAX } else { SHOWN_MAX };
+    let (mut passed_count, mut failed_count) = (0, 0);
     let mut unchecked = None;
-    for file in files {
+    for file in &options.files {
         let facts = match facts_of(file, check_facts) {
             Ok(facts) => facts,
             Err(error) => {
@@ -80,15 +90,16 @@ pub fn run(files: &[PathBuf], check_facts: CheckFacts, out: &mut impl Write) -> 
                 continue;
             }
         };
-        for checked in facts {
-            match checked {
-                Ok(()) => passed_count += 1,
-                Err(failed) => {
-                    failed_count += 1;
-                    writeln!(out, "{}:{failed}", file.display())?;
-                }
-            }
+        let fact_count = facts.len();
+        let failed: Vec<FailedFact> = facts.into_iter().filter_map(Result::err).collect();
+        for failed in failed.iter().take(shown_max) {
+            writeln!(out, "{}:{failed}", file.display())?;
         }
+        if let Some(more) = failed.len().checked_sub(shown_max).filter(|more| *more > 0) {
+            writeln!(out, "{}: {more} more differ, of {fact_count} facts; --verbose shows them", file.display())?;
+        }
+        passed_count += fact_count - failed.len();
+        failed_count += failed.len();
     }
     writeln!(out, "{passed_count} passed, {failed_count} failed")?;
     anyhow::ensure!(failed_count == 0, "{failed_count} facts differ from the rules");
@@ -98,6 +109,8 @@ pub fn run(files: &[PathBuf], check_facts: CheckFacts, out: &mut impl Write) -> 
 /// Reads the facts of a file and checks them.
 fn facts_of(file: &Path, check_facts: CheckFacts) -> anyhow::Result<Vec<Checked>> {
     let bytes = std::fs::read(file).with_context(|| format!("read {}", file.display()))?;
+    anyhow::ensure!(!bytes.starts_with(ZIP_START), "{}: a zip archive: name the files that are in it", file.display());
+    anyhow::ensure!(!bytes.contains(&0), "{}: not a text", file.display());
     let facts = check_facts(&notation::decode(bytes));
     anyhow::ensure!(
         !facts.is_empty(),
@@ -117,11 +130,45 @@ fn check_lines(text: &str, check: impl Fn(&str) -> Result<(), Difference>) -> Ve
 mod tests {
     use super::*;
 
+    /// Checks files; returns what is printed, and why it failed.
+    fn check(files: &[&Path], verbose: bool, check_facts: CheckFacts) -> (String, String) {
+        let files = files.iter().map(|file| (*file).to_owned()).collect();
+        let options = Options { game: GameName::Hive, files, verbose };
+        let mut out = Vec::new();
+        let error = run(&options, check_facts, &mut out).unwrap_err();
+        (String::from_utf8(out).unwrap(), error.to_string())
+    }
+
     #[test]
     fn a_file_without_facts_is_no_proof() {
         let file = tempfile::NamedTempFile::new().unwrap();
-        let error = run(&[file.path().to_owned()], hive::check_facts, &mut Vec::new()).unwrap_err().to_string();
+        let (_, error) = check(&[file.path()], false, hive::check_facts);
         assert!(error.contains(": no facts in it"), "{error}");
+    }
+
+    #[test]
+    fn what_is_no_text_is_refused_in_one_line() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        for (bytes, reason) in
+            [(&b"PK\x03\x04 and more\n\n"[..], "a zip archive: name the files"), (b"a\n\0\n", "not a text")]
+        {
+            std::fs::write(&file, bytes).unwrap();
+            let (shown, error) = check(&[file.path()], false, hive::check_facts);
+            assert_eq!(shown.lines().count(), 2, "{shown}");
+            assert!(error.starts_with(&format!("{}: {reason}", file.path().display())), "{error}");
+        }
+    }
+
+    #[test]
+    fn of_many_differences_the_first_are_shown() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(&file, "nonsense\n".repeat(25)).unwrap();
+        let (shown, _) = check(&[file.path()], false, hive::check_facts);
+        let lines: Vec<&str> = shown.lines().collect();
+        let more = format!("{}: 15 more differ, of 25 facts; --verbose shows them", file.path().display());
+        assert_eq!((lines.len(), lines[10], lines[11]), (12, more.as_str(), "0 passed, 25 failed"));
+        let (shown, _) = check(&[file.path()], true, hive::check_facts);
+        assert_eq!(shown.lines().count(), 26);
     }
 
     #[test]
@@ -133,10 +180,8 @@ mod tests {
         let marked = folder.path().join("marked.pdn");
         std::fs::write(&marked, b"\xef\xbb\xbf[Event \"x\"] 21-17 12-15 *").unwrap();
         let missing = folder.path().join("missing.pdn");
-        let mut out = Vec::new();
-        let error = run(&[missing.clone(), good, marked], dama::check_facts, &mut out).unwrap_err();
-        assert_eq!(error.to_string(), format!("read {}", missing.display()));
-        let shown = String::from_utf8(out).unwrap();
+        let (shown, error) = check(&[&missing, &good, &marked], false, dama::check_facts);
+        assert_eq!(error, format!("read {}", missing.display()));
         assert!(shown.starts_with(&format!("read {}: ", missing.display())), "{shown}");
         assert!(shown.ends_with("\n2 passed, 0 failed\n"), "{shown}");
     }
@@ -153,10 +198,8 @@ mod tests {
         for (check_facts, text, difference) in checks {
             let file = tempfile::NamedTempFile::new().unwrap();
             std::fs::write(&file, text).unwrap();
-            let mut out = Vec::new();
-            let error = run(&[file.path().to_owned()], check_facts, &mut out).unwrap_err();
-            assert_eq!(error.to_string(), "1 facts differ from the rules");
-            let shown = String::from_utf8(out).unwrap();
+            let (shown, error) = check(&[file.path()], false, check_facts);
+            assert_eq!(error, "1 facts differ from the rules");
             assert!(shown.ends_with(&format!(":3: bad: {difference}\n1 passed, 1 failed\n")), "{shown}");
         }
     }
