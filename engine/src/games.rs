@@ -11,7 +11,7 @@ use crate::{analyse, perft, verify};
 /// [`runtime::exit::UsageError`] for options that do not go with the game, or an impossible position; else as
 /// [`perft::run`].
 pub fn perft(options: &perft::Options, out: &mut impl Write) -> anyhow::Result<()> {
-    let counted = match options.start.game {
+    let counted = match options.start.game(|| None) {
         GameName::Hive => perft::hive::open(options)?,
         GameName::Dama => perft::dama::open(options)?,
     };
@@ -23,11 +23,12 @@ pub fn perft(options: &perft::Options, out: &mut impl Write) -> anyhow::Result<(
 /// # Errors
 /// As [`verify::run`].
 pub fn verify(options: &verify::Options, out: &mut impl Write) -> anyhow::Result<()> {
-    let check_facts = match options.game {
-        GameName::Hive => verify::hive::check_facts,
-        GameName::Dama => verify::dama::check_facts,
+    let check_facts = |text: &str| match options.game.or_else(|| GameName::of_facts(text)) {
+        Some(GameName::Hive) => verify::hive::check_facts(text),
+        Some(GameName::Dama) => verify::dama::check_facts(text),
+        None => vec![],
     };
-    verify::run(options, check_facts, out)
+    verify::run(options, &check_facts, out)
 }
 
 /// Searches a position and prints the moves that it finds best.
@@ -35,7 +36,7 @@ pub fn verify(options: &verify::Options, out: &mut impl Write) -> anyhow::Result
 /// # Errors
 /// [`runtime::exit::UsageError`] for an impossible position; a network that cannot be played; if the output is closed.
 pub fn analyse(options: &analyse::Options, out: &mut impl Write) -> anyhow::Result<()> {
-    match options.start.game {
+    match options.start.game(|| options.player.game()) {
         GameName::Hive => analyse::hive::run(options, out),
         GameName::Dama => analyse::dama::run(options, out),
     }

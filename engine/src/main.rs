@@ -29,13 +29,13 @@ use clap::{Parser, Subcommand};
 
 const EXAMPLES: &str = "\
 Examples:
-  alveare perft --game hive --type Base+MLP --depth 5
+  alveare perft --type Base+MLP --depth 5
       Counts the ways to play the first five plies, depth by depth, and times it.
-  alveare perft --game hive --depth 3 --position 'Base;InProgress;White[2];wS1;bS1 wS1-'
+  alveare perft --depth 3 --position 'Base;InProgress;White[2];wS1;bS1 wS1-'
       The same from a position, told as a UHP GameString.
   alveare perft --game dama --depth 11
       The same for Italian draughts.
-  alveare verify --game hive positions.jsonl games.jsonl
+  alveare verify positions.jsonl games.jsonl
       Compares moves and results with what the files say; exit code 1 if any differ.
   alveare play --level 3
       A game of Hive against you, in this terminal; --game dama plays draughts.
@@ -43,7 +43,7 @@ Examples:
       Plays Hive in any program that speaks the Universal Hive Protocol, with the network that this program carries.
   alveare dama --network run/networks/FILE.safetensors
       Plays Italian draughts in any program that speaks the hub protocol, with a network of your own.
-  alveare analyse --game dama --position 'W:W21,K7,30:BK3,12,14' --time 5
+  alveare analyse --position 'W:W21,K7,30:BK3,12,14' --time 5
       Searches a position and shows what it thinks of the moves.
   alveare selfplay --network run --games 1000 --simulations 400 --out games.samples
       Plays games of a network against itself, for `learner train --data games.samples`.

@@ -13,6 +13,8 @@ use shared::catalog::NetworkGame;
 use shared::game::Game;
 use shared::search::{EvaluationError, Evaluator, SearchPreset, SharedOracle};
 
+use crate::start::GameName;
+
 /// How the search goes, which network plays, and where it is computed.
 #[derive(Debug, clap::Args)]
 pub struct PlayerOptions {
@@ -65,6 +67,19 @@ pub trait PlayedNetwork<G: Game> {
 }
 
 impl PlayerOptions {
+    /// Returns the game of the network, if a file is named that can be read.
+    #[cfg(feature = "network")]
+    pub fn game(&self) -> Option<GameName> {
+        let file = self.network.0.as_ref()?.file()?;
+        GameName::of_spec(&net::NetworkFile::read(file).ok()?.spec().ok()?.game)
+    }
+
+    /// Returns the game of the network: none is read.
+    #[cfg(not(feature = "network"))]
+    pub const fn game(&self) -> Option<GameName> {
+        None
+    }
+
     /// Opens the network, if one is to be played, and the endgame tables. Without a network `alphazero` searches with
     /// uniform priors and values.
     ///

@@ -3,6 +3,7 @@
 use anyhow::ensure;
 use clap::ValueEnum;
 use runtime::exit::UsageError;
+use shared::catalog::GameSpec;
 use shared::game::hive::GameType;
 
 /// Which game a command is about.
@@ -14,12 +15,40 @@ pub enum GameName {
     Dama,
 }
 
+impl GameName {
+    /// Returns the game that a network is of; `None` if this program does not play it.
+    pub const fn of_spec(spec: &GameSpec) -> Option<Self> {
+        match spec {
+            GameSpec::Hive { .. } => Some(Self::Hive),
+            GameSpec::Dama { .. } => Some(Self::Dama),
+            GameSpec::TicTacToe {} => None,
+        }
+    }
+
+    /// Returns the game that the text of a position is of: a FEN has colons, a GameString of Hive has none.
+    pub fn of_position(text: &str) -> Self {
+        if text.contains(':') { Self::Dama } else { Self::Hive }
+    }
+
+    /// Returns the game that a file of facts is about; `None` if it is no such file.
+    pub fn of_facts(text: &str) -> Option<Self> {
+        let text = text.trim_start();
+        let line = text.lines().next()?;
+        match text.as_bytes()[0] {
+            b'{' if line.contains("\"gametype\"") => Some(Self::Hive),
+            // PDN begins with a tag or a move.
+            b'{' | b'[' | b'0'..=b'9' => Some(Self::Dama),
+            _ => None,
+        }
+    }
+}
+
 /// Where a command starts.
 #[derive(Debug, Clone, clap::Args)]
 pub struct StartOptions {
-    /// The game.
+    /// The game. The default is that of the position or the network that is named, else Hive.
     #[arg(long, value_enum)]
-    pub game: GameName,
+    pub game: Option<GameName>,
     /// Hive: expansions in play, Base, or Base+ and some of M, L, P. The default is that of --position, else Base+MLP.
     #[arg(long = "type", value_name = "TYPE")]
     pub game_type: Option<GameType>,
@@ -27,6 +56,14 @@ pub struct StartOptions {
     /// `W:W21,K7,30:BK3,12,14`. The default is the start of a game.
     #[arg(long, value_name = "POSITION")]
     pub position: Option<String>,
+}
+
+impl StartOptions {
+    /// Returns the game that is named, else that of the position, else that of the network, else Hive.
+    pub fn game(&self, of_network: impl FnOnce() -> Option<GameName>) -> GameName {
+        let of_position = || self.position.as_deref().map(GameName::of_position);
+        self.game.or_else(of_position).or_else(of_network).unwrap_or(GameName::Hive)
+    }
 }
 
 /// Refuses an option that belongs to another game.
@@ -41,4 +78,31 @@ pub fn ensure_absent(is_absent: bool, option: &str, game: &str) -> anyhow::Resul
 /// Returns the error for a --position that cannot be.
 pub fn wrong_position(error: impl std::fmt::Display) -> anyhow::Error {
     UsageError(format!("--position: {error}")).into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_position_and_facts_say_which_game_they_are_of() {
+        for (text, game) in [
+            ("Base", GameName::Hive),
+            ("Base+MLP;InProgress;White[2];wS1;bS1 wS1-", GameName::Hive),
+            ("W:W21,K7,30:BK3,12,14", GameName::Dama),
+            ("[FEN \"B:W18:B22\"]", GameName::Dama),
+        ] {
+            assert_eq!(GameName::of_position(text), game, "{text}");
+        }
+        for (text, game) in [
+            ("\n{\"gametype\":\"Base\"}", Some(GameName::Hive)),
+            ("{\"fen\":\"W:W21:B\"}\n{\"gametype\":1}", Some(GameName::Dama)),
+            ("[Event \"x\"] 21-17", Some(GameName::Dama)),
+            ("1. 21-17 12-15", Some(GameName::Dama)),
+            ("Base;NotStarted;White[1]", None),
+            (" \n", None),
+        ] {
+            assert_eq!(GameName::of_facts(text), game, "{text}");
+        }
+    }
 }

@@ -23,7 +23,7 @@ pub struct Options {
     #[command(flatten)]
     pub start: StartOptions,
     #[command(flatten)]
-    player: PlayerOptions,
+    pub player: PlayerOptions,
     /// Simulations. The default is 800, or as many as there is time for.
     #[arg(long, value_name = "N", value_parser = number_in(SearchSettings::SIMULATION_COUNTS))]
     simulations: Option<u32>,
@@ -166,6 +166,18 @@ mod tests {
         assert!(first(lines[0]) != first(lines[1]) && first(lines[1]) != first(lines[2]), "{shown}");
         let error = analysis(&["--game", "hive", "--position", &position.replace("[2]", "[3]")]).unwrap_err();
         assert_eq!(error.to_string(), "--position: turn White[3] is claimed after moves that lead to White[2]");
+    }
+
+    #[test]
+    fn a_position_says_which_game_it_is_of() {
+        let shown = analysis(&["--position", "W:W21,22:B18", "--simulations", "9"]).unwrap();
+        assert!(shown.starts_with("W:W21,22:B18\n"), "{shown}");
+        for arguments in [&[][..], &["--position", "Base+MLP"], &["--type", "Base+MLP"]] {
+            let shown = analysis(&[arguments, &["--simulations", "9"]].concat()).unwrap();
+            assert!(shown.starts_with("Base+MLP;NotStarted;White[1]\n"), "{shown}");
+        }
+        let error = analysis(&["--game", "hive", "--position", "W:W21,22:B18"]).unwrap_err();
+        assert!(error.to_string().starts_with("--position: "), "{error}");
     }
 
     #[test]

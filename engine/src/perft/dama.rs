@@ -47,7 +47,7 @@ mod tests {
         super::super::tests::node_counts(&*open(options).unwrap(), options.depth)
     }
 
-    const DAMA: StartOptions = StartOptions { game: GameName::Dama, game_type: None, position: None };
+    const DAMA: StartOptions = StartOptions { game: Some(GameName::Dama), game_type: None, position: None };
 
     #[test]
     fn counts_from_the_start_and_from_a_position() {

@@ -44,14 +44,14 @@ mod tests {
 
     use super::super::tests::options_from;
     use super::*;
-    use crate::start::{GameName, StartOptions};
+    use crate::start::StartOptions;
 
     fn node_counts(options: &Options) -> Vec<String> {
         super::super::tests::node_counts(&*open(options).unwrap(), options.depth)
     }
 
     fn of(game_type: Option<GameType>, position: Option<&str>) -> Options {
-        options_from(StartOptions { game: GameName::Hive, game_type, position: position.map(str::to_owned) })
+        options_from(StartOptions { game: None, game_type, position: position.map(str::to_owned) })
     }
 
     #[test]

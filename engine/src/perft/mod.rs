@@ -86,7 +86,7 @@ mod tests {
 
     /// Options without a position.
     pub fn options(game: GameName) -> Options {
-        Options { start: StartOptions { game, game_type: None, position: None }, count: None, depth: 3 }
+        Options { start: StartOptions { game: Some(game), game_type: None, position: None }, count: None, depth: 3 }
     }
 
     /// The same that start elsewhere.

@@ -29,7 +29,7 @@ use shared::game::{Game, Side};
 use shared::search::SearchSettings;
 
 use crate::player::PlayerOptions;
-use crate::start::{GameName, ensure_absent, wrong_position};
+use crate::start::{GameName, StartOptions, ensure_absent, wrong_position};
 use crate::thinker::Thinker;
 use board_game::BoardGame;
 use command::Command;
@@ -49,15 +49,8 @@ const WIDTH_UNWATCHED: usize = 100;
 /// carries, or another one (--network). From a pipe it reads one command a line and draws without colours.
 #[derive(Debug, clap::Args)]
 pub struct Options {
-    /// The game.
-    #[arg(long, value_enum, default_value = "hive")]
-    game: GameName,
-    /// Hive: expansions in play, Base, or Base+ and some of M, L, P. The default is that of --position, else Base+MLP.
-    #[arg(long = "type", value_name = "TYPE")]
-    game_type: Option<GameType>,
-    /// Where to begin: Hive, a UHP GameString; draughts, a FEN. The default is the start of a game.
-    #[arg(long, value_name = "POSITION")]
-    position: Option<String>,
+    #[command(flatten)]
+    start: StartOptions,
     /// The side that you play.
     #[arg(long, value_enum, default_value = "white")]
     side: SideChoice,
@@ -100,9 +93,9 @@ enum SideChoice {
 /// [`runtime::exit::UsageError`] for options that do not go with the game, or an impossible position; a network that cannot
 /// be played; input or output that fails.
 pub fn run(options: &Options, is_watched: bool, input: &mut impl BufRead, out: &mut impl Write) -> anyhow::Result<()> {
-    match options.game {
-        GameName::Hive => run_game(hive_game(options)?, options, is_watched, input, out),
-        GameName::Dama => run_game(dama_game(options)?, options, is_watched, input, out),
+    match options.start.game(|| options.player.game()) {
+        GameName::Hive => run_game(hive_game(&options.start)?, options, is_watched, input, out),
+        GameName::Dama => run_game(dama_game(&options.start)?, options, is_watched, input, out),
     }
 }
 
@@ -114,7 +107,7 @@ pub fn is_watched() -> bool {
 /// A game, its positions so far, and the moves between them.
 type GameSoFar<G> = (G, Vec<<G as Game>::Position>, Vec<<G as Game>::Move>);
 
-fn hive_game(options: &Options) -> anyhow::Result<GameSoFar<Hive>> {
+fn hive_game(options: &StartOptions) -> anyhow::Result<GameSoFar<Hive>> {
     let start = options.game_type.unwrap_or(GameType::MLP).to_string();
     let game: GameString = options.position.as_ref().unwrap_or(&start).parse().map_err(wrong_position)?;
     let game_type = options.game_type.unwrap_or(game.game_type);
@@ -129,7 +122,7 @@ fn hive_game(options: &Options) -> anyhow::Result<GameSoFar<Hive>> {
     Ok((hive, positions, moves))
 }
 
-fn dama_game(options: &Options) -> anyhow::Result<GameSoFar<Dama>> {
+fn dama_game(options: &StartOptions) -> anyhow::Result<GameSoFar<Dama>> {
     ensure_absent(options.game_type.is_none(), "--type", "hive")?;
     let dama = Dama::new(DamaRules { ply_limit: u32::MAX });
     let start = options.position.as_deref().map_or_else(|| Ok(dama.initial_position()), fen::read);

@@ -56,7 +56,7 @@ fn stacks_and_the_last_move_are_shown() {
     let text = talk(&["--position", position, "--simulations", "2"], "wB1 wQ\n").unwrap();
     assert!(text.contains("stack, from the top: wB1, wQ\n") && text.contains("╱²╲"), "{text}");
     let options = options(&["--position", position]);
-    let (hive, positions, moves) = hive_game(&options).unwrap();
+    let (hive, positions, moves) = hive_game(&options.start).unwrap();
     let view = board_game::View { last: moves.last().copied(), bottom: Side::White, has_colours: true };
     let drawn = hive.draw(positions.last().unwrap(), view);
     assert!(drawn.contains("\u{1b}[1m\u{1b}[4mbB1\u{1b}[0m"), "{drawn:?}");
@@ -66,14 +66,15 @@ fn stacks_and_the_last_move_are_shown() {
 
 #[test]
 fn moves_are_read_as_people_type_them() {
-    let (hive, positions, _) = hive_game(&options(&["--position", "Base;InProgress;White[2];wS1;bS1 wS1-"])).unwrap();
+    let (hive, positions, _) =
+        hive_game(&options(&["--position", "Base;InProgress;White[2];wS1;bS1 wS1-"]).start).unwrap();
     let position = positions.last().unwrap();
     let expected = hive.parse_move(position, "wQ -wS1").unwrap();
     for text in ["wQ -wS1", "WQ -ws1", "Q -wS1", " q  -WS1 "] {
         assert_eq!(hive.read(position, text), Ok(expected), "{text}");
     }
     assert!(hive.read(position, "X -wS1").is_err() && hive.read(position, "bQ -wS1").is_err());
-    let (dama, starts, _) = dama_game(&options(&["--game", "dama", "--position", "W:W22:B18"])).unwrap();
+    let (dama, starts, _) = dama_game(&options(&["--position", "W:W22:B18"]).start).unwrap();
     let expected = dama.parse_move(&starts[0], "22x13").or_else(|_| dama.parse_move(&starts[0], "22x15")).unwrap();
     let shown = dama.format_move(&starts[0], expected);
     for text in [shown.clone(), shown.replace('x', "-"), shown.replace('x', " "), shown.replace('x', " x ")] {

@@ -45,9 +45,9 @@ since the last capture or move of a man in \"quiet\" (0 if missing), and some of
 #[derive(Debug, clap::Args)]
 #[command(after_help = FORMATS)]
 pub struct Options {
-    /// The game.
+    /// The game. The default is what each file is about.
     #[arg(long, value_enum)]
-    pub game: GameName,
+    pub game: Option<GameName>,
     /// Files of facts.
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
@@ -69,15 +69,15 @@ pub struct FailedFact {
     pub difference: Difference,
 }
 
-/// Checks the facts of a file about one game.
-pub type CheckFacts = fn(&str) -> Vec<Checked>;
+/// Checks the facts of a file.
+pub type CheckFacts<'a> = dyn Fn(&str) -> Vec<Checked> + 'a;
 
 /// Checks all facts of all files.
 ///
 /// # Errors
 /// If a fact failed, a file cannot be read or has none, or nobody reads what is printed. The other files are checked
 /// first.
-pub fn run(options: &Options, check_facts: CheckFacts, out: &mut impl Write) -> anyhow::Result<()> {
+pub fn run(options: &Options, check_facts: &CheckFacts<'_>, out: &mut impl Write) -> anyhow::Result<()> {
     let shown_max = if options.verbose { usize::MAX } else { SHOWN_MAX };
     let (mut passed_count, mut failed_count) = (0, 0);
     let mut unchecked = None;
@@ -107,7 +107,7 @@ pub fn run(options: &Options, check_facts: CheckFacts, out: &mut impl Write) -> 
 }
 
 /// Reads the facts of a file and checks them.
-fn facts_of(file: &Path, check_facts: CheckFacts) -> anyhow::Result<Vec<Checked>> {
+fn facts_of(file: &Path, check_facts: &CheckFacts<'_>) -> anyhow::Result<Vec<Checked>> {
     let bytes = std::fs::read(file).with_context(|| format!("read {}", file.display()))?;
     anyhow::ensure!(!bytes.starts_with(ZIP_START), "{}: a zip archive: name the files that are in it", file.display());
     anyhow::ensure!(!bytes.contains(&0), "{}: not a text", file.display());
@@ -131,9 +131,9 @@ mod tests {
     use super::*;
 
     /// Checks files; returns what is printed, and why it failed.
-    fn check(files: &[&Path], verbose: bool, check_facts: CheckFacts) -> (String, String) {
+    fn check(files: &[&Path], verbose: bool, check_facts: &CheckFacts<'_>) -> (String, String) {
         let files = files.iter().map(|file| (*file).to_owned()).collect();
-        let options = Options { game: GameName::Hive, files, verbose };
+        let options = Options { game: None, files, verbose };
         let mut out = Vec::new();
         let error = run(&options, check_facts, &mut out).unwrap_err();
         (String::from_utf8(out).unwrap(), error.to_string())
@@ -142,7 +142,7 @@ mod tests {
     #[test]
     fn a_file_without_facts_is_no_proof() {
         let file = tempfile::NamedTempFile::new().unwrap();
-        let (_, error) = check(&[file.path()], false, hive::check_facts);
+        let (_, error) = check(&[file.path()], false, &hive::check_facts);
         assert!(error.contains(": no facts in it"), "{error}");
     }
 
@@ -153,7 +153,7 @@ mod tests {
             [(&b"PK\x03\x04 and more\n\n"[..], "a zip archive: name the files"), (b"a\n\0\n", "not a text")]
         {
             std::fs::write(&file, bytes).unwrap();
-            let (shown, error) = check(&[file.path()], false, hive::check_facts);
+            let (shown, error) = check(&[file.path()], false, &hive::check_facts);
             assert_eq!(shown.lines().count(), 2, "{shown}");
             assert!(error.starts_with(&format!("{}: {reason}", file.path().display())), "{error}");
         }
@@ -163,11 +163,11 @@ mod tests {
     fn of_many_differences_the_first_are_shown() {
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(&file, "nonsense\n".repeat(25)).unwrap();
-        let (shown, _) = check(&[file.path()], false, hive::check_facts);
+        let (shown, _) = check(&[file.path()], false, &hive::check_facts);
         let lines: Vec<&str> = shown.lines().collect();
         let more = format!("{}: 15 more differ, of 25 facts; --verbose shows them", file.path().display());
         assert_eq!((lines.len(), lines[10], lines[11]), (12, more.as_str(), "0 passed, 25 failed"));
-        let (shown, _) = check(&[file.path()], true, hive::check_facts);
+        let (shown, _) = check(&[file.path()], true, &hive::check_facts);
         assert_eq!(shown.lines().count(), 26);
     }
 
@@ -180,7 +180,7 @@ mod tests {
         let marked = folder.path().join("marked.pdn");
         std::fs::write(&marked, b"\xef\xbb\xbf[Event \"x\"] 21-17 12-15 *").unwrap();
         let missing = folder.path().join("missing.pdn");
-        let (shown, error) = check(&[&missing, &good, &marked], false, dama::check_facts);
+        let (shown, error) = check(&[&missing, &good, &marked], false, &dama::check_facts);
         assert_eq!(error, format!("read {}", missing.display()));
         assert!(shown.starts_with(&format!("read {}: ", missing.display())), "{shown}");
         assert!(shown.ends_with("\n2 passed, 0 failed\n"), "{shown}");
@@ -191,9 +191,9 @@ mod tests {
         let facts = r#""gametype":"Base","game":"Base;NotStarted;White[1]""#;
         let of_hive = format!("{{{facts},\"n_legal\":[4]}}\n\n{{\"id\":\"bad\",{facts},\"n_legal\":[3]}}\n");
         let of_dama = "{\"fen\":\"W:W21:B\",\"results\":2}\n\n{\"id\":\"bad\",\"fen\":\"W:W21:B\",\"results\":3}\n";
-        let checks: [(CheckFacts, _, _); 2] = [
-            (hive::check_facts, &of_hive[..], "after 0 plies: 4 legal moves, expected 3"),
-            (dama::check_facts, of_dama, "number of results: 2, expected 3"),
+        let checks: [(&CheckFacts<'_>, _, _); 2] = [
+            (&hive::check_facts, &of_hive[..], "after 0 plies: 4 legal moves, expected 3"),
+            (&dama::check_facts, of_dama, "number of results: 2, expected 3"),
         ];
         for (check_facts, text, difference) in checks {
             let file = tempfile::NamedTempFile::new().unwrap();
