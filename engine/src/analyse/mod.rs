@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use anyhow::Context;
 use arena::matches::MatchGame;
 use runtime::flags::{number_in, seconds_in};
+use shared::game::Outcome;
 use shared::search::{MoveReport, ParallelSearch, Proof, SearchSettings};
 
 use crate::options::EngineOptions;
@@ -61,8 +62,13 @@ fn analyse<G: MatchGame>(
     let (player, preset) = (options.player.player::<G>()?, options.player.preset);
     // Only now: with a GPU the network starts the program anew.
     writeln!(out, "{heading}")?;
-    if let Some(outcome) = game.outcome(position) {
-        return writeln!(out, "the game is over: {outcome:?}").context("print the result");
+    let over = match game.outcome(position) {
+        Some(Outcome::Win(side)) => Some(format!("{side:?} has won")),
+        Some(Outcome::Draw) => Some("a draw".to_owned()),
+        None => None,
+    };
+    if let Some(over) = over {
+        return writeln!(out, "the game is over: {over}").context("print the result");
     }
     let mut thinker = Thinker::new(player, preset, 0);
     let numbers =
@@ -193,7 +199,7 @@ mod tests {
     #[test]
     fn a_finished_game_has_a_result() {
         let shown = analysis(&["--game", "dama", "--position", "W:W:B18"]).unwrap();
-        assert_eq!(shown, "W:W:B18\nthe game is over: Win(Black)\n");
+        assert_eq!(shown, "W:W:B18\nthe game is over: Black has won\n");
     }
 
     #[test]
