@@ -1,5 +1,7 @@
 //! Which game a command is about, and from which position it starts.
 
+use std::error::Error;
+
 use anyhow::ensure;
 use clap::ValueEnum;
 use runtime::exit::UsageError;
@@ -64,6 +66,11 @@ impl StartOptions {
         let of_position = || self.position.as_deref().map(GameName::of_position);
         self.game.or_else(of_position).or_else(of_network).unwrap_or(GameName::Hive)
     }
+}
+
+/// Returns an error for the user, with the exit code for wrong usage if that is what it is.
+pub fn failure(error: impl Error + Send + Sync + 'static, is_usage: bool) -> anyhow::Error {
+    if is_usage { UsageError(error.to_string()).into() } else { error.into() }
 }
 
 /// Refuses an option that belongs to another game.

@@ -131,7 +131,7 @@ fn what_cannot_be_shown_is_said_in_one_line() {
     let database = make_run(&dir, 1);
     let run = dir.to_str().unwrap();
     let none = folder.path().to_str().unwrap();
-    let no_run = format!("alveare: {none}: there is no run, since there is no alveare.db");
+    let no_run = format!("alveare: {none}: no run there: it has no alveare.db");
     assert_eq!(fail(&[none]), (Some(64), no_run));
     assert_eq!(fail(&[run, "--games", "3"]), (Some(64), "alveare: --games 3: odd, but games come in pairs".into()));
     assert_eq!(fail(&[run, "--against", "nobody"]).0, Some(64));

@@ -326,5 +326,13 @@ fn the_ladder_keeps_matches_in_the_folder_of_a_run() {
     let table = ladder(&["--add", "uniform:10", "random", "--games", "2", "--ply-limit", "30", "--seed", "9"]);
     assert_eq!(games(&table, "random "), Some("6".to_owned()), "{table}");
     assert!(line(&table, "random ").contains("+0          +0 to +0"), "{table}");
+    let nowhere = run.path().join("nowhere");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_alveare"));
+    let output = command.args(["ladder", "--run-dir"]).arg(&nowhere).output().expect("run alveare");
+    let error = String::from_utf8(output.stderr).expect("text");
+    let no_run = format!("alveare: {}: no run there: it has no alveare.db\n", nowhere.display());
+    assert_eq!((output.status.code(), error), (Some(64), no_run));
+    let (code, error) = fail(&["random", "mcts:20", "--run-dir", nowhere.to_str().unwrap()]);
+    assert_eq!((code, error.ends_with("nowhere: there is no such folder")), (Some(64), true), "{error}");
     assert_eq!(ladder(&["--type", "Base"]), "no matches of Base yet: alveare ladder --run-dir RUN --add A B\n");
 }

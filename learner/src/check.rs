@@ -2,7 +2,7 @@
 //!
 //! Only reads: a learner may be at work there.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use rayon::prelude::*;
 use registry::hash_moves;
@@ -13,7 +13,7 @@ use shared::ids::GameId;
 use shared::record::replay;
 use shared::setting::SettingError;
 use store::files::{check_sha256, is_unfinished};
-use store::{DATABASE_FILE, GameKind, NetworkState, Reader, StoreError, StoredGame};
+use store::{GameKind, NetworkState, Reader, StoreError, StoredGame};
 
 /// Games that are held at once.
 const CHUNK_GAMES: usize = 512;
@@ -34,9 +34,6 @@ pub struct PartReport {
 /// Why a run cannot be checked at all.
 #[derive(Debug, thiserror::Error)]
 pub enum CheckError {
-    /// There is no run.
-    #[error("{} holds no {DATABASE_FILE}: it is no run directory", .0.display())]
-    NoRun(PathBuf),
     /// The database cannot be opened, or says too little.
     #[error("the database")]
     Store(#[from] StoreError),
@@ -51,11 +48,8 @@ pub enum CheckError {
 /// Looks at everything in a run directory.
 ///
 /// # Errors
-/// [`CheckError`] if there is no run, or its database is too damaged to say what is played.
+/// [`CheckError`] if there is no database, or it is too damaged to say what is played.
 pub fn check_run(run_dir: &Path) -> Result<Vec<PartReport>, CheckError> {
-    if !run_dir.join(DATABASE_FILE).is_file() {
-        return Err(CheckError::NoRun(run_dir.to_owned()));
-    }
     let reader = Reader::of_run(run_dir)?;
     let database = check_database(&reader)?;
     let spec: GameSpec = serde_json::from_str(&reader.run()?.game)?;

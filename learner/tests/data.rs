@@ -270,9 +270,9 @@ fn wrong_usage_is_explained() {
     );
     assert!(complaint("data-info", &[Path::new("/dev/null")], &[], 1).contains("neither a file nor a folder"));
     let nowhere = path.join("nowhere");
-    assert!(complaint("data-info", &[&nowhere], &[], 1).contains("nowhere"));
+    assert!(complaint("data-info", &[&nowhere], &[], 64).contains("nowhere: no run there, and no games"));
     let empty = tempfile::tempdir().expect("a directory");
-    assert!(complaint("data-info", &[empty.path()], &[], 1).contains("there are no finished games"));
+    assert!(complaint("data-info", &[empty.path()], &[], 1).contains(": no finished games there"));
     std::fs::write(empty.path().join("alveare.db"), "no database").expect("a file");
     assert!(complaint("data-info", &[empty.path()], &[], 1).contains("database"));
 }

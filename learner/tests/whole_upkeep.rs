@@ -144,7 +144,7 @@ fn a_run_directory_is_checked_and_the_games_of_a_worker_are_taken_out() {
         assert!(text.contains(words), "{words}: {text}");
     }
     let (code, _, error) = learner(&["check", "/no/run"]);
-    assert_eq!((code, error.contains("no run directory")), (Some(64), true), "{error}");
+    assert_eq!((code, error.contains("no run there: it has no alveare.db")), (Some(64), true), "{error}");
 }
 
 #[test]

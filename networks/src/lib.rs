@@ -1,8 +1,10 @@
-//! Ready networks: trained ones that the programs carry with them, and how a user names a network.
+//! Ready networks: trained ones that the programs carry with them, and how a user names a network or a run.
 //!
 //! A copied binary has them too: they are part of it. How each was made and how it plays stands in its model card,
 //! `networks/README.md`. This crate knows bytes alone: `net` loads them, and a program without libtorch can still read
 //! what the user wants.
+
+mod run_dir;
 
 use std::borrow::Cow;
 use std::convert::Infallible;
@@ -12,11 +14,10 @@ use std::str::FromStr;
 
 use shared::catalog::GameSpec;
 
+pub use run_dir::{BEST_FILE, DATABASE_FILE, NoRunError, database_of};
+
 /// How the network that the program carries is named on command lines.
 pub const READY: &str = "ready";
-
-/// The file in a run directory that is always the best network of the run.
-pub const BEST_FILE: &str = "best.safetensors";
 
 const HIVE: &[u8] = include_bytes!("../hive.safetensors");
 const DAMA: &[u8] = include_bytes!("../dama.safetensors");
@@ -168,5 +169,12 @@ mod tests {
         assert_eq!(source(), NetworkSource::File(run_dir.join("best.safetensors")));
         assert_eq!(source().read(&GameSpec::TicTacToe {}).expect("the file").as_ref(), b"weights");
         std::fs::remove_dir_all(&run_dir).expect("removed");
+    }
+
+    #[test]
+    fn a_folder_without_a_database_holds_no_run() {
+        let nowhere = Path::new("/no/such/run");
+        assert_eq!(database_of(nowhere), Err(NoRunError(nowhere.to_owned())));
+        assert_eq!(NoRunError(nowhere.to_owned()).to_string(), "/no/such/run: no run there: it has no alveare.db");
     }
 }

@@ -38,6 +38,7 @@ pub use browse::{GameFilter, GameKindFilter, GameSummary, IterationSummary, Metr
 pub use checksum::{SealedEnd, record_checksum};
 pub use error::StoreError;
 pub use game_thinning::ThinnableGame;
+pub use networks::DATABASE_FILE;
 pub use problem::StoreProblem;
 pub use read::{GameStatistics, Reader};
 pub use rows::{
@@ -54,9 +55,6 @@ pub use yardstick::YardstickScore;
 use lock::FolderLock;
 use open_files::OpenFiles;
 use writer::{Writer, WriterParts};
-
-/// Name of the database file in the run directory.
-pub const DATABASE_FILE: &str = "alveare.db";
 
 /// Name of the file whose lock keeps a second learner out.
 pub const LOCK_FILE: &str = "alveare.lock";

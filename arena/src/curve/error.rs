@@ -2,14 +2,16 @@
 
 use std::path::PathBuf;
 
+use networks::NoRunError;
+
 use crate::matches::MatchError;
 
 /// Why there is no curve.
 #[derive(Debug, thiserror::Error)]
 pub enum CurveError {
     /// The folder holds no run.
-    #[error("{}: there is no run, since there is no alveare.db", .0.display())]
-    NoRun(PathBuf),
+    #[error(transparent)]
+    NoRun(#[from] NoRunError),
     /// The run has no network yet.
     #[error("{}: the run has no network yet", .0.display())]
     NoNetwork(PathBuf),
@@ -47,4 +49,16 @@ pub enum CurveError {
     /// The picture cannot be drawn.
     #[error("draw the curve: {0}")]
     Plot(String),
+}
+
+impl CurveError {
+    /// Returns whether the user asked for what cannot be, and must ask for something else.
+    #[must_use]
+    pub const fn is_usage(&self) -> bool {
+        match self {
+            Self::NoRun(_) => true,
+            Self::Match(error) => error.is_usage(),
+            _ => false,
+        }
+    }
 }

@@ -2,14 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
+use networks::database_of;
 use rusqlite::Connection;
 use shared::catalog::GameSpec;
 
 use super::error::CurveError;
 use crate::database::open_to_read;
 
-/// The learner's database.
-const LEARNER_FILE: &str = "alveare.db";
 /// Version of its tables from which on costs are counted.
 const COSTS_SINCE: u32 = 4;
 /// Operations of a PFLOP.
@@ -87,10 +86,7 @@ impl CurveRun {
     /// # Errors
     /// [`CurveError::NoRun`], [`CurveError::NoNetwork`], [`CurveError::Damaged`] or [`CurveError::Database`].
     pub fn read(dir: &Path) -> Result<Self, CurveError> {
-        let file = dir.join(LEARNER_FILE);
-        if !file.is_file() {
-            return Err(CurveError::NoRun(dir.to_owned()));
-        }
+        let file = database_of(dir)?;
         let failed = |source| CurveError::Database { file: file.clone(), action: "read the run", source };
         let connection = open_to_read(&file).map_err(failed)?;
         let game: String = connection.query_row("SELECT game FROM runs", [], |row| row.get(0)).map_err(failed)?;

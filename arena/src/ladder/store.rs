@@ -5,6 +5,7 @@
 
 use std::path::{Path, PathBuf};
 
+use networks::{NoRunError, database_of};
 use rusqlite::{Connection, Transaction, params};
 use shared::gate::GateScore;
 
@@ -12,8 +13,6 @@ use crate::database::{self, open_to_read, open_to_write};
 
 /// Name of the file in the folder of a run.
 const LADDER_FILE: &str = "ladder.db";
-/// The learner's database, where earlier versions kept matches.
-const LEARNER_FILE: &str = "alveare.db";
 /// `user_version` of the file once its tables are there and what earlier versions kept is taken over.
 const VERSION: u32 = 1;
 
@@ -70,12 +69,12 @@ pub struct StoredMatch {
 /// Why a ladder cannot be opened, read or written.
 #[derive(Debug, thiserror::Error)]
 pub enum LadderError {
-    /// The run is not there.
-    #[error("--run-dir: there is no folder {}", .0.display())]
+    /// The folder in which matches are to be kept is not there.
+    #[error("{}: there is no such folder", .0.display())]
     NoFolder(PathBuf),
     /// No match was ever kept in this folder, and no run is in it.
-    #[error("--run-dir: there is no {}", .0.display())]
-    NoFile(PathBuf),
+    #[error(transparent)]
+    NoRun(#[from] NoRunError),
     /// The file was written by a later version of this program.
     #[error("{}: written by a later version of this program", .0.display())]
     Later(PathBuf),
@@ -90,6 +89,14 @@ pub enum LadderError {
         #[source]
         source: rusqlite::Error,
     },
+}
+
+impl LadderError {
+    /// Returns whether the user asked for what cannot be, and must ask for something else.
+    #[must_use]
+    pub const fn is_usage(&self) -> bool {
+        matches!(self, Self::NoFolder(_) | Self::NoRun(_))
+    }
 }
 
 /// The open ladder of one run.
@@ -135,15 +142,15 @@ impl LadderStore {
     /// what earlier versions kept in the learner's database, and `None` if they kept nothing.
     ///
     /// # Errors
-    /// [`LadderError::NoFile`], [`LadderError::Later`] or [`LadderError::Database`].
+    /// [`LadderError::NoRun`], [`LadderError::Later`] or [`LadderError::Database`].
     pub fn open_to_read(run_dir: &Path) -> Result<Option<Self>, LadderError> {
-        let (file, earlier) = (Self::file(run_dir), run_dir.join(LEARNER_FILE));
+        let file = Self::file(run_dir);
         if file.is_file() {
             let store = Self::open_existing(&file)?;
             // A match that begins at this moment makes the tables next.
             return Ok((store.version()? == VERSION).then_some(store));
         }
-        if earlier.is_file() { Self::open_earlier(&earlier) } else { Err(LadderError::NoFile(file)) }
+        Self::open_earlier(&database_of(run_dir)?)
     }
 
     /// Keeps a match. The same players with the same key again take the place of what they played before: with the
@@ -192,8 +199,9 @@ impl LadderStore {
 
     /// Makes the tables, and takes over what earlier versions kept, unless another program has just done so.
     fn make_tables(&mut self, run_dir: &Path) -> Result<(), LadderError> {
-        let earlier = run_dir.join(LEARNER_FILE);
-        let store = if earlier.is_file() { Self::open_earlier(&earlier)? } else { None };
+        // A folder without a run has a ladder too.
+        let earlier = database_of(run_dir).ok();
+        let store = earlier.map_or(Ok(None), |earlier| Self::open_earlier(&earlier))?;
         let rows = store.map_or(Ok(vec![]), |store| store.rows())?;
         let made = database::make_tables(&mut self.connection, VERSION, |transaction| {
             transaction.execute_batch(TABLES)?;
@@ -264,6 +272,8 @@ mod tests {
     use std::fs::Permissions;
     use std::os::unix::fs::PermissionsExt;
 
+    use networks::DATABASE_FILE;
+
     use super::*;
 
     fn key(seed: u64) -> MatchKey {
@@ -280,7 +290,7 @@ mod tests {
 
     /// Makes a learner's database as earlier versions left it, with one match. Returns its bytes.
     fn make_earlier(folder: &Path) -> Vec<u8> {
-        let file = folder.join(LEARNER_FILE);
+        let file = folder.join(DATABASE_FILE);
         let mut connection = Connection::open(&file).unwrap();
         connection.pragma_update(None, "journal_mode", "wal").unwrap();
         connection.execute_batch(TABLES).unwrap();
@@ -321,7 +331,7 @@ mod tests {
         LadderStore::open(folder.path()).unwrap().record(&played(["a", "random"], 4, 0, 0), &key(u64::MAX)).unwrap();
         drop(LadderStore::open(folder.path()).unwrap());
         assert_eq!(read(folder.path()), [new, played(["a", "random"], 4, 0, 0)], "not taken over again");
-        assert_eq!(std::fs::read(folder.path().join(LEARNER_FILE)).unwrap(), earlier, "never written");
+        assert_eq!(std::fs::read(folder.path().join(DATABASE_FILE)).unwrap(), earlier, "never written");
     }
 
     #[test]
@@ -341,10 +351,10 @@ mod tests {
     #[test]
     fn a_folder_or_file_that_cannot_be_used_is_named() {
         let error = LadderStore::open(Path::new("/nowhere/run")).err().expect("no folder").to_string();
-        assert_eq!(error, "--run-dir: there is no folder /nowhere/run");
+        assert_eq!(error, "/nowhere/run: there is no such folder");
         let folder = tempfile::tempdir().unwrap();
         let error = LadderStore::open_to_read(folder.path()).err().expect("no ladder").to_string();
-        assert_eq!(error, format!("--run-dir: there is no {}/ladder.db", folder.path().display()));
+        assert_eq!(error, format!("{}: no run there: it has no alveare.db", folder.path().display()));
         assert_eq!(folder.path().read_dir().unwrap().count(), 0, "reading makes nothing");
         drop(LadderStore::open(folder.path()).unwrap());
         let file = LadderStore::file(folder.path());

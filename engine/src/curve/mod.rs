@@ -6,12 +6,13 @@ use std::io::Write;
 
 use anyhow::Context;
 use arena::curve::{CurveError, CurveMatches, CurveRun, axis_of, choose, csv, curves, svg, table};
-use arena::matches::{MatchError, MatchGame};
+use arena::matches::MatchGame;
 use runtime::exit::UsageError;
 use runtime::{logging, shutdown};
 use tracing::warn;
 
 use crate::matches::ChosenGame;
+use crate::start::failure;
 
 pub use options::CurveOptions;
 
@@ -69,12 +70,7 @@ fn run_game<G: MatchGame>(
     Ok(())
 }
 
-/// Returns the error for the user, with the exit code for wrong usage if that is what it is.
 fn usage(error: CurveError) -> anyhow::Error {
-    let is_usage = match &error {
-        CurveError::NoRun(_) => true,
-        CurveError::Match(error) => MatchError::is_usage(error),
-        _ => false,
-    };
-    if is_usage { UsageError(error.to_string()).into() } else { error.into() }
+    let is_usage = error.is_usage();
+    failure(error, is_usage)
 }

@@ -7,7 +7,7 @@ use anyhow::Context;
 use arena::ladder::{LadderStore, table};
 
 use super::options::PlayOptions;
-use super::play;
+use super::{ladder_usage, play};
 
 /// Shows how strong all players are that have met in matches of a run.
 ///
@@ -33,7 +33,7 @@ pub fn run(options: &LadderOptions, out: &mut impl Write) -> anyhow::Result<()> 
         play([first, second], &options.play, Some(&options.run_dir), out)?;
     }
     let game_type = options.play.game()?.type_name();
-    let matches = match LadderStore::open_to_read(&options.run_dir)? {
+    let matches = match LadderStore::open_to_read(&options.run_dir).map_err(ladder_usage)? {
         Some(store) => store.matches(&game_type)?,
         None => vec![],
     };

@@ -8,13 +8,14 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, ensure};
-use arena::ladder::{LadderStore, StoredMatch};
+use arena::ladder::{LadderError, LadderStore, StoredMatch};
 use arena::matches::{GamesFile, MatchError, MatchGame, MatchResult, MatchRunner, plan, player_name};
 use networks::NetworkSource;
 use runtime::exit::UsageError;
 use runtime::{logging, shutdown};
 use tracing::{info, warn};
 
+use crate::start::failure;
 use options::PlayOptions;
 
 pub use ladder::{LadderOptions, run as run_ladder};
@@ -107,7 +108,7 @@ fn play_game<G: MatchGame>(
     let log = logging::LogSettings { filter: options.log.clone(), ..logging::LogSettings::default() };
     logging::init(&log).map_err(|error| UsageError(format!("--log: {error}")))?;
     // Opened before the first game: what cannot be written is reported now.
-    let ladder = run_dir.map(LadderStore::open).transpose()?;
+    let ladder = run_dir.map(LadderStore::open).transpose().map_err(ladder_usage)?;
     let networks = players.iter().filter_map(|player| player.network().and_then(NetworkSource::file));
     let mut needed: Vec<PathBuf> = networks.map(Path::to_owned).collect();
     needed.extend(run_dir.map(LadderStore::file));
@@ -131,9 +132,15 @@ fn play_game<G: MatchGame>(
     ladder.map_or(Ok(()), |ladder| record(ladder, game, names, &result, options))
 }
 
-/// Returns the error for the user, with the exit code for wrong usage if that is what it is.
 fn usage(error: MatchError) -> anyhow::Error {
-    if error.is_usage() { UsageError(error.to_string()).into() } else { error.into() }
+    let is_usage = error.is_usage();
+    failure(error, is_usage)
+}
+
+/// The same of a ladder.
+fn ladder_usage(error: LadderError) -> anyhow::Error {
+    let is_usage = error.is_usage();
+    failure(error, is_usage)
 }
 
 fn record<G: MatchGame>(

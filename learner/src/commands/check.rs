@@ -4,8 +4,10 @@ use std::fmt::Write;
 use std::path::PathBuf;
 
 use anyhow::Context;
-use learner::check::{CheckError, check_run};
-use runtime::exit::{self, UsageError};
+use learner::check::check_run;
+use runtime::exit;
+
+use super::need_run;
 
 /// Damages that are shown of each part.
 const SHOWN_MAX: usize = 20;
@@ -23,10 +25,8 @@ pub struct CheckArgs {
 /// # Errors
 /// If there is no run, or something in it is damaged.
 pub fn check(args: &CheckArgs) -> anyhow::Result<()> {
-    let parts = check_run(&args.run_dir).map_err(|error| match error {
-        CheckError::NoRun(_) => UsageError(error.to_string()).into(),
-        error => anyhow::Error::from(error),
-    })?;
+    need_run(&args.run_dir)?;
+    let parts = check_run(&args.run_dir)?;
     let mut text = String::new();
     for part in &parts {
         let state = if part.damages.is_empty() { "whole" } else { "DAMAGED" };

@@ -32,7 +32,9 @@ pub fn data_info(args: &DataInfoArgs) -> anyhow::Result<()> {
     let mut groups = Groups { by_word: BTreeMap::new(), game_count: 0, spinner: logging::spinner() };
     source.visit(&[GameKind::SelfPlay, GameKind::Gate], &mut groups)?;
     groups.spinner.finish_and_clear();
-    anyhow::ensure!(groups.game_count > 0, "{}: there are no finished games to look at", args.source.display());
+    if groups.game_count == 0 {
+        return Err(args.source.no_games());
+    }
     let reports: BTreeMap<&str, Report> = groups.by_word.iter().map(|(word, group)| (*word, group.report())).collect();
     let text = if args.json { serde_json::to_string(&reports)? + "\n" } else { table(&reports) };
     exit::print(&text).context("write to stdout")

@@ -86,7 +86,9 @@ pub fn export(args: &ExportArgs) -> anyhow::Result<()> {
     };
     source.visit(args.kind.kinds(), &mut export)?;
     export.spinner.finish_and_clear();
-    anyhow::ensure!(export.game_count > 0, "{}: there are no finished games to export", args.source.display());
+    if export.game_count == 0 {
+        return Err(args.source.no_games());
+    }
     let game = source.spec().map_or_else(|| Ok(r#"{"name":"hive"}"#.to_owned()), serde_json::to_string)?;
     let mut output = format!("games {}\n", export.game_count);
     if let Some(samples) = export.samples {

@@ -48,9 +48,10 @@ impl SourceArgs {
         self.paths.iter().filter_map(|path| path.canonicalize().ok()).any(|path| file.starts_with(path))
     }
 
-    /// Returns the paths as messages show them.
-    pub fn display(&self) -> String {
-        self.paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", ")
+    /// Returns the error where no finished game is in the paths.
+    pub fn no_games(&self) -> anyhow::Error {
+        let paths: Vec<String> = self.paths.iter().map(|path| path.display().to_string()).collect();
+        anyhow::anyhow!("{}: no finished games there", paths.join(", "))
     }
 }
 
@@ -134,6 +135,11 @@ impl GameSource {
                 HiveEncoding::FRAMES.contains(&args.frame),
                 UsageError(format!("--frame {}: not in 8..=32", args.frame))
             );
+            if let Some(missing) = args.paths.iter().find(|path| matches!(path.try_exists(), Ok(false))) {
+                let what =
+                    format!("{}: no run there, and no games: there is no such file or folder", missing.display());
+                return Err(UsageError(what).into());
+            }
             check_paths(&args.paths)?;
             let encoding = human_games::as_people_play(args.frame)?;
             let spec = human_games::spec(args.frame, args.ply_limit);

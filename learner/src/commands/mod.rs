@@ -30,6 +30,10 @@ mod status_table;
 mod supervised_args;
 mod train;
 
+use std::path::Path;
+
+use runtime::exit::UsageError;
+
 pub use bench::{BenchArgs, bench_command};
 pub use certificate::{CertificateArgs, certificate};
 pub use check::{CheckArgs, check};
@@ -46,3 +50,8 @@ pub use pretrain::{PretrainArgs, pretrain};
 pub use quarantine::{QuarantineArgs, quarantine};
 pub use restore::{RestoreArgs, restore};
 pub use train::{TrainArgs, train};
+
+/// Refuses a folder without a run where one is to be named.
+fn need_run(run_dir: &Path) -> Result<(), UsageError> {
+    networks::database_of(run_dir).map(drop).map_err(|error| UsageError(error.to_string()))
+}

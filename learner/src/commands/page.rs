@@ -11,9 +11,10 @@ use runtime::exit::{UsageError, one_line};
 use runtime::logging::{self, LogSettings};
 use runtime::shutdown;
 use runtime::tls::server::{ServerTls, ServerTlsFiles};
-use store::DATABASE_FILE;
 use tokio::net::TcpListener;
 use tracing::{info, warn};
+
+use super::need_run;
 
 /// Connections at once.
 const CONNECTION_COUNT_MAX: usize = 64;
@@ -68,11 +69,7 @@ impl PageArgs {
 /// # Errors
 /// If there is no run, the address cannot be had, or it is open to other machines and there is no token, or no TLS.
 pub fn page(args: &PageArgs) -> anyhow::Result<()> {
-    if !args.run_dir.join(DATABASE_FILE).is_file() {
-        return Err(
-            UsageError(format!("{} holds no {DATABASE_FILE}: name a run directory", args.run_dir.display())).into()
-        );
-    }
+    need_run(&args.run_dir)?;
     let token = args.token_file.as_deref().map(Token::from_file).transpose().map_err(anyhow::Error::from);
     let token = token.map_err(|error| UsageError(format!("--token-file: {error:#}")))?;
     let tls = args.tls()?;

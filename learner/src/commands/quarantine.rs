@@ -4,7 +4,9 @@ use std::path::PathBuf;
 
 use anyhow::Context;
 use runtime::exit::{self, UsageError};
-use store::{Change, DATABASE_FILE, Reader, SetAside, Store};
+use store::{Change, Reader, SetAside, Store};
+
+use super::need_run;
 
 /// Whose games, and of which run.
 #[derive(Debug, Clone, clap::Args)]
@@ -26,9 +28,7 @@ pub struct QuarantineArgs {
 /// If there is no such run or worker, or a learner is at work there.
 pub fn quarantine(args: &QuarantineArgs) -> anyhow::Result<()> {
     let QuarantineArgs { worker, run_dir, undo } = args;
-    if !run_dir.join(DATABASE_FILE).is_file() {
-        return Err(UsageError(format!("--run-dir: {} holds no {DATABASE_FILE}", run_dir.display())).into());
-    }
+    need_run(run_dir)?;
     let run = Reader::of_run(run_dir).and_then(|reader| reader.run()).context("open the store")?;
     let store = Store::open(run_dir, &run).context("the learner must be stopped first")?;
     let reader = store.reader()?;
