@@ -62,7 +62,7 @@ impl<E: Encoding> Pipeline<E> {
             if let Some(verdict) = report.verdict {
                 match self.check_gate_games(iteration.number, candidate_id)? {
                     GateGames::Sound => {
-                        alarms::settle_gate_check(self.reporter.alarms(), is_discounted);
+                        alarms::settle_gate_check(&self.alarms, is_discounted);
                         self.decide(iteration, &report, verdict)?;
                         return Ok(true);
                     }
@@ -208,7 +208,7 @@ impl<E: Encoding> Pipeline<E> {
             Verdict::Rejected => (Change::Reject { network_id }, IterationState::Rejected),
         };
         let players = self.gate_players(network_id)?;
-        alarms::check_gate(self.reporter.alarms(), iteration.number, report, &players);
+        alarms::check_gate(&self.alarms, iteration.number, report, &players);
         iteration.state = state;
         self.write(iteration, vec![change])?;
         // The two stay in play until the next gate: workers do not know yet that this one is over.

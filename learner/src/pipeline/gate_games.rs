@@ -62,7 +62,7 @@ impl<E: Encoding> Pipeline<E> {
             };
             texts.push(text);
         }
-        alarms::raise_gate_check(self.reporter.alarms(), iteration, &texts);
+        alarms::raise_gate_check(&self.alarms, iteration, &texts);
         Ok(GateGames::Discounted)
     }
 

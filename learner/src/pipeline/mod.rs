@@ -32,7 +32,7 @@ use tracing::{info, warn};
 
 use crate::config::{PipelineMode, PipelineSettings};
 use crate::gate_check::GateCheck;
-use crate::progress::PhaseProgress;
+use crate::progress::{AlarmBoard, PhaseProgress};
 use crate::trainer::{TrainerError, TrainerHandle};
 
 pub use cost_meter::CostMeter;
@@ -107,6 +107,8 @@ pub struct Pipeline<E: Encoding> {
     pub cost: CostMeter,
     /// Counts how long the run has been worked on.
     pub work_time: WorkTime,
+    /// The alarms that it turns on and off.
+    pub alarms: Arc<AlarmBoard>,
     /// Reports how far the run is.
     pub reporter: ProgressReporter<E>,
     /// Cancelled when the pipeline has ended.
@@ -236,7 +238,7 @@ impl<E: Encoding> Pipeline<E> {
         finish_number: u64,
         games: &GameStatistics,
     ) -> Result<(), PipelineError> {
-        alarms::check(&self.settings.alarms, self.reporter.alarms(), iteration.number, games);
+        alarms::check(&self.settings.alarms, &self.alarms, iteration.number, games);
         self.reporter.report_games(iteration.number, games);
         self.report_yardstick(iteration.number)?;
         iteration.window_finish_number = Some(finish_number);

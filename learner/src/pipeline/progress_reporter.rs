@@ -18,8 +18,8 @@ use super::cost_meter::format_pflop;
 use super::yardstick::YardstickReport;
 use crate::numbers::{percent, round};
 use crate::progress::{
-    AlarmBoard, InferenceRates, PhaseProgress, PhaseStart, ProgressSnapshot, RunEffort, RunStatus, format_test,
-    format_time_to_go, log_line,
+    InferenceRates, PhaseProgress, PhaseStart, ProgressSnapshot, RunEffort, RunStatus, format_test, format_time_to_go,
+    log_line,
 };
 use crate::tensorboard::{IterationPoint, TensorBoardLog};
 use crate::trainer::{HeldOutComparison, MeanLosses, PredictionPair};
@@ -80,11 +80,6 @@ impl<E: Encoding> ProgressReporter<E> {
             totals: RunEffort::default(),
             yardstick: None,
         }
-    }
-
-    /// Returns the alarms.
-    pub(super) fn alarms(&self) -> &AlarmBoard {
-        self.status.alarms()
     }
 
     /// Takes note of what the run took so far.

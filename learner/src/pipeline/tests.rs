@@ -98,6 +98,7 @@ impl Running {
             events: PipelineEvents::new(tokio.handle().clone(), registry.subscribe(), stop.clone(), NEVER),
             cost: CostMeter::new(&shape(), Arc::clone(&inference)),
             work_time: WorkTime::take_up(&store.reader().expect("a reader"), Instant::now()).expect("readable"),
+            alarms: Arc::default(),
             reporter: ProgressReporter::new(sources, Arc::<RunStatus>::default(), TensorBoardLog::in_run(run_dir)),
             stop: stop.clone(),
             is_self_play_paused: false,

@@ -79,7 +79,7 @@ impl<E: Encoding> Pipeline<E> {
         loop {
             self.pause_self_play_if_full(iteration)?;
             self.keep_cost(iteration)?;
-            alarms::check_losses(self.reporter.alarms(), iteration.number, self.trainer.news().rollback_count);
+            alarms::check_losses(&self.alarms, iteration.number, self.trainer.news().rollback_count);
             if let Some(training_step) = self.trainer.training_step() {
                 self.reporter.report_losses(self.trainer.news().losses, false);
                 self.reporter.report(iteration.number, PhaseProgress::Training { training_step, step_start, step_end });
@@ -159,8 +159,7 @@ impl<E: Encoding> Pipeline<E> {
         if let Some(pair) = &held_out.self_play {
             // A quarter of what is kept: fewer positions are of so few games that chance decides.
             let position_count_min = u64::from(self.settings.replay.held_out_positions_max.div_ceil(4));
-            let board = self.reporter.alarms();
-            alarms::check_held_out(&self.settings.alarms, board, iteration, pair, position_count_min);
+            alarms::check_held_out(&self.settings.alarms, &self.alarms, iteration, pair, position_count_min);
         }
     }
 }

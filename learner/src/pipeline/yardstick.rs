@@ -86,7 +86,7 @@ impl<E: Encoding> Pipeline<E> {
         let scores = if config.games == 0 { vec![] } else { self.store.store().reader()?.yardstick_scores()? };
         let Some(report) = YardstickReport::new(&config, &scores) else { return Ok(()) };
         self.reporter.report_yardstick(iteration, &report);
-        alarms::check_yardstick(&config, self.reporter.alarms(), iteration, &report);
+        alarms::check_yardstick(&config, &self.alarms, iteration, &report);
         Ok(())
     }
 }

@@ -13,7 +13,7 @@ use super::worker_list::{JoinedWorker, SeenWorker, WorkerList};
 /// What is known of the run.
 #[derive(Debug, Default)]
 pub struct RunStatus {
-    alarms: AlarmBoard,
+    alarms: Arc<AlarmBoard>,
     progress: Mutex<Option<Arc<ProgressSnapshot>>>,
     workers: Mutex<WorkerList>,
     counters: Mutex<BTreeMap<String, u64>>,
@@ -23,7 +23,7 @@ pub struct RunStatus {
 impl RunStatus {
     /// Returns the alarms.
     #[must_use]
-    pub const fn alarms(&self) -> &AlarmBoard {
+    pub const fn alarms(&self) -> &Arc<AlarmBoard> {
         &self.alarms
     }
 

@@ -244,6 +244,7 @@ fn make_pipeline<E: Encoding>(
         events: PipelineEvents::new(tokio.clone(), taken_up.registry.subscribe(), stop.clone(), TICK),
         cost: CostMeter::new(&taken_up.network.shape, inference.counters()),
         work_time: WorkTime::take_up(&taken_up.store.store().reader()?, Instant::now())?,
+        alarms: Arc::clone(status.alarms()),
         reporter: ProgressReporter::new(sources, Arc::clone(status), TensorBoardLog::in_run(taken_up.files.dir())),
         stop: stop.clone(),
         is_self_play_paused: false,

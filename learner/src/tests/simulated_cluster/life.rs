@@ -197,6 +197,7 @@ impl World {
             events: PipelineEvents::simulated(others, registry.subscribe(), stop.clone(), TICK),
             cost: CostMeter::new(&shape, inference),
             work_time: WorkTime::take_up(&store.store().reader()?, now)?,
+            alarms: Arc::clone(status.alarms()),
             reporter: ProgressReporter::new(sources, status, TensorBoardLog::in_run(files.dir())),
             stop: stop.clone(),
             is_self_play_paused: false,
