@@ -43,11 +43,11 @@ impl CostMeter {
         elapsed >= IDLE_WRITE_INTERVAL || (elapsed >= WRITE_INTERVAL && self.inference.counts() != self.charged)
     }
 
-    /// Adds the evaluations since the last call, which are then to be written.
+    /// Adds the evaluations since the last call, which are then to be written. Both counters only grow.
     pub(super) fn charge_evaluations(&mut self, cost: &mut IterationCost) {
         let now = self.inference.counts();
-        let evaluations = now.evaluation_count.saturating_sub(self.charged.evaluation_count);
-        let active_cells = now.active_cell_count.saturating_sub(self.charged.active_cell_count);
+        let evaluations = now.evaluation_count - self.charged.evaluation_count;
+        let active_cells = now.active_cell_count - self.charged.active_cell_count;
         cost.evaluation_count += evaluations;
         cost.flop += self.arithmetic.evaluation_flop(evaluations, active_cells);
         (self.charged, self.written_at) = (now, Instant::now());
