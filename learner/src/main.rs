@@ -8,12 +8,12 @@ use anyhow::Context;
 use backup::BackupError;
 use clap::{Parser, Subcommand};
 use learner::config::{LearnerConfig, LearnerSettings, ServerConfig};
+use learner::run;
 use learner::run::CosineSource;
-use learner::{presets, run};
 use net::DeviceChoice;
 use runtime::auth::Token;
 use runtime::exit::UsageError;
-use runtime::layers::{ConfigArgs, ConfigError, Loaded, SettingsPreset, Sources, to_toml};
+use runtime::layers::{ConfigError, Loaded, to_toml};
 use runtime::tls::TlsError;
 use runtime::tls::server::ServerTls;
 use runtime::{exit, logging, shutdown};
@@ -21,7 +21,8 @@ use tracing::info;
 
 use commands::{
     BenchArgs, CertificateArgs, CheckArgs, DataInfoArgs, EvaluateArgs, ExportArgs, ExportNetworkArgs, ImportArgs,
-    InferArgs, InquireTarget, PageArgs, PlanArgs, PretrainArgs, QuarantineArgs, RestoreArgs, StatusArgs, TrainArgs,
+    InferArgs, InquireTarget, PageArgs, PlanArgs, PretrainArgs, QuarantineArgs, RestoreArgs, SettingsArgs, StatusArgs,
+    TrainArgs,
 };
 
 /// Owns the GPU, the games and the networks of a training run.
@@ -46,10 +47,7 @@ use commands::{
 )]
 struct Cli {
     #[command(flatten)]
-    config: ConfigArgs,
-    /// Settings that the program carries with it; keys of --config and --set go above them.
-    #[arg(long, value_name = "NAME", value_parser = presets::parser())]
-    preset: Option<SettingsPreset>,
+    settings: SettingsArgs,
     /// Folder of the store, the networks and the checkpoints (run.dir).
     #[arg(long, value_name = "DIR")]
     run_dir: Option<String>,
@@ -167,11 +165,8 @@ fn main() -> ExitCode {
 }
 
 fn start(cli: &Cli) -> anyhow::Result<()> {
-    let mut args = cli.config.clone();
-    args.overrides.extend(overrides(cli));
-    let sources = Sources { preset: cli.preset, ..Sources::new("learner", &args) };
-    let (settings, loaded) = LearnerSettings::load(&sources)?;
-    if args.print_config {
+    let (settings, loaded) = cli.settings.load(overrides(cli))?;
+    if cli.settings.print_config() {
         let (settings, _) = settle(settings, &loaded, cli)?;
         let text = format!("{}{}", run::learning_rate_note(&settings), to_toml(&*settings));
         return exit::print(&text).context("write to stdout");

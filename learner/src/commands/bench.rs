@@ -5,14 +5,13 @@ use std::time::Duration;
 
 use anyhow::Context;
 use learner::bench::{BenchPlan, bench, usual_batches};
-use learner::config::{InferenceConfig, LearnerSettings};
-use learner::presets;
+use learner::config::InferenceConfig;
 use learner::start_network::network_of;
-use net::DeviceChoice;
 use runtime::exit::UsageError;
 use runtime::flags::number_in;
-use runtime::layers::{ConfigArgs, SettingsPreset, Sources};
 use runtime::{exit, logging};
+
+use super::settings_args::InferenceSettingsArgs;
 
 /// What to measure, on which device.
 #[derive(Debug, Clone, clap::Args)]
@@ -31,13 +30,7 @@ use runtime::{exit, logging};
     the CPU. `learner plan --gpu-rate EVALUATIONS_PER_SECOND` says what such a device makes of a run.")]
 pub struct BenchArgs {
     #[command(flatten)]
-    config: ConfigArgs,
-    /// Settings that the program carries with it; keys of --config and --set go above them.
-    #[arg(long, value_name = "NAME", value_parser = presets::parser())]
-    preset: Option<SettingsPreset>,
-    /// auto, cpu or cuda:N. The default is that of the settings (inference.device).
-    #[arg(long, value_name = "DEVICE")]
-    device: Option<DeviceChoice>,
+    settings: InferenceSettingsArgs,
     /// Network to measure with: a file, the folder of a training, or ready. The default is a random one of the settings,
     /// which costs the same.
     #[arg(long, value_name = "FILE|ready")]
@@ -65,12 +58,11 @@ pub struct BenchArgs {
 /// # Errors
 /// Invalid settings, a device that is not there, a network that does not fit.
 pub fn bench_command(args: &BenchArgs) -> anyhow::Result<()> {
-    let sources = Sources { preset: args.preset, ..Sources::new("learner", &args.config) };
-    let (settings, _) = LearnerSettings::load(&sources)?;
+    let (settings, _) = args.settings.load()?;
     if !(0.0..=3600.0).contains(&args.seconds) {
         return Err(UsageError(format!("--seconds {}: not in 0..=3600", args.seconds)).into());
     }
-    let device = args.device.unwrap_or(settings.inference.devices()[0]);
+    let device = settings.inference.devices()[0];
     net::cuda::preload(device)?;
     let network = args.network.as_deref().map(network_of);
     let batches = if args.batches.is_empty() {

@@ -1,15 +1,13 @@
 //! `learner infer`: answers leaves for a learner elsewhere.
 
 use anyhow::Context;
-use learner::config::LearnerSettings;
 use learner::infer::{InferencePlan, serve};
-use learner::presets;
 use net::DeviceChoice;
-use runtime::layers::{ConfigArgs, SettingsPreset, Sources};
 use runtime::{logging, shutdown};
 use tracing::info;
 
 use super::InquireTarget;
+use super::settings_args::InferenceSettingsArgs;
 
 /// For which learner, and with what.
 #[derive(Debug, Clone, clap::Args)]
@@ -24,13 +22,7 @@ pub struct InferArgs {
     #[command(flatten)]
     target: InquireTarget,
     #[command(flatten)]
-    config: ConfigArgs,
-    /// Settings that the program carries with it; keys of --config and --set go above them.
-    #[arg(long, value_name = "NAME", value_parser = presets::parser())]
-    preset: Option<SettingsPreset>,
-    /// auto, cpu or cuda:N. The default is that of the settings (inference.device).
-    #[arg(long, value_name = "DEVICE")]
-    device: Option<DeviceChoice>,
+    settings: InferenceSettingsArgs,
     /// Name in the learner's log: up to 128 visible characters.
     #[arg(long, value_name = "NAME", default_value = "inference")]
     name: String,
@@ -41,13 +33,9 @@ pub struct InferArgs {
 /// # Errors
 /// Invalid settings, a device that is not there, or a learner that refuses it.
 pub fn infer(args: &InferArgs) -> anyhow::Result<()> {
-    let sources = Sources { preset: args.preset, ..Sources::new("learner", &args.config) };
-    let (settings, loaded) = LearnerSettings::load(&sources)?;
+    let (settings, loaded) = args.settings.load()?;
     let (target, token) = (args.target.target()?, args.target.token()?);
-    let mut config = settings.inference.clone();
-    if let Some(device) = args.device {
-        (config.device, config.devices) = (device, Vec::new());
-    }
+    let config = settings.inference.clone();
     net::cuda::preload(DeviceChoice::most_of(&config.devices()))?;
     logging::init(&settings.log).map_err(|error| loaded.error("log.filter", error))?;
     let tokio = tokio::runtime::Builder::new_multi_thread().enable_all().build().context("start tokio")?;

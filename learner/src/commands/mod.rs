@@ -26,6 +26,7 @@ mod pretrain;
 mod quarantine;
 mod restore;
 mod sample_file;
+mod settings_args;
 mod status_table;
 mod supervised_args;
 mod train;
@@ -49,6 +50,7 @@ pub use plan::{PlanArgs, plan};
 pub use pretrain::{PretrainArgs, pretrain};
 pub use quarantine::{QuarantineArgs, quarantine};
 pub use restore::{RestoreArgs, restore};
+pub use settings_args::SettingsArgs;
 pub use train::{TrainArgs, train};
 
 /// Refuses a folder without a run where one is to be named.

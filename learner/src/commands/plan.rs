@@ -3,15 +3,14 @@
 use std::time::Duration;
 
 use anyhow::Context;
-use learner::config::LearnerSettings;
 use learner::plan::{Assumptions, Hardware, PlanReport};
-use learner::presets;
 use net::DeviceChoice;
 use runtime::exit;
 use runtime::exit::UsageError;
 use runtime::flags::number_in;
-use runtime::layers::{ConfigArgs, SettingsPreset, Sources};
 use shared::bounds::GAMES_PER_THREAD;
+
+use super::settings_args::SettingsArgs;
 
 /// Samples a second of a device that trains, as a share of the evaluations a second, where no rate is given.
 const TRAINING_SHARE: f64 = 0.25;
@@ -25,10 +24,7 @@ const TRAINING_SHARE: f64 = 0.25;
     The formulas, what is taken for granted, and how far they were from what was measured: docs/performance.md.")]
 pub struct PlanArgs {
     #[command(flatten)]
-    config: ConfigArgs,
-    /// Settings that the program carries with it; keys of --config and --set go above them.
-    #[arg(long, value_name = "NAME", value_parser = presets::parser())]
-    preset: Option<SettingsPreset>,
+    settings: SettingsArgs,
     /// Evaluations a second of one device.
     #[arg(long, value_name = "N", value_parser = above_zero)]
     gpu_rate: f64,
@@ -75,8 +71,7 @@ pub fn plan(args: &PlanArgs) -> anyhow::Result<()> {
     if !(args.price >= 0.0 && args.price.is_finite()) {
         return Err(UsageError(format!("--price {}: is below 0 or no number", args.price)).into());
     }
-    let sources = Sources { preset: args.preset, ..Sources::new("learner", &args.config) };
-    let (settings, _) = LearnerSettings::load(&sources)?;
+    let (settings, _) = args.settings.load([])?;
     let mut assumptions = Assumptions::of(&settings);
     assumptions.plies = args.plies.unwrap_or(assumptions.plies);
     let (inference, training) = (settings.inference.devices(), settings.training.device);

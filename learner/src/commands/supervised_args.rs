@@ -2,21 +2,19 @@
 
 use anyhow::Context;
 use learner::config::LearnerSettings;
-use learner::presets;
 use learner::training_source::TrainingSource;
 use runtime::exit::UsageError;
-use runtime::layers::{ConfigArgs, SettingsPreset, Sources, to_toml};
+use runtime::layers::to_toml;
 use runtime::{exit, logging, shutdown};
 use tokio_util::sync::CancellationToken;
+
+use super::settings_args::SettingsArgs;
 
 /// How to learn.
 #[derive(Debug, Clone, clap::Args)]
 pub struct SupervisedArgs {
     #[command(flatten)]
-    config: ConfigArgs,
-    /// Settings that the program carries with it; keys of --config and --set go above them.
-    #[arg(long, value_name = "NAME", value_parser = presets::parser())]
-    preset: Option<SettingsPreset>,
+    settings: SettingsArgs,
     /// Times that every game is learned from, at most (pretrain.epochs, offline.epochs). May be changed when a training
     /// is resumed: a cosine then ends with the new last epoch.
     #[arg(long, value_name = "N")]
@@ -44,8 +42,8 @@ impl SupervisedArgs {
         source: TrainingSource,
         has_samples: impl FnOnce(&LearnerSettings) -> bool,
     ) -> anyhow::Result<Option<StartedTraining>> {
-        let (config, loaded) = LearnerSettings::load(&self.sources(source))?;
-        if self.config.print_config {
+        let (config, loaded) = self.settings.load(self.flags(source))?;
+        if self.settings.print_config() {
             exit::print(&to_toml(&loaded.raw)).context("write to stdout")?;
             return Ok(None);
         }
@@ -63,12 +61,11 @@ impl SupervisedArgs {
         Ok(Some(StartedTraining { config, stop, tokio }))
     }
 
-    fn sources(&self, source: TrainingSource) -> Sources {
-        let mut config = self.config.clone();
+    /// The flags as keys of the settings.
+    fn flags(&self, source: TrainingSource) -> impl Iterator<Item = (String, String)> {
         let epochs = self.epochs.map(|epochs| (format!("{}.epochs", source.section()), epochs.to_string()));
         let log_format = self.log_format.as_ref().map(|format| ("log.format".to_owned(), format!("{format:?}")));
-        config.overrides.extend(epochs.into_iter().chain(log_format));
-        Sources { preset: self.preset, ..Sources::new("learner", &config) }
+        epochs.into_iter().chain(log_format)
     }
 }
 
