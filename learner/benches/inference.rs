@@ -6,17 +6,14 @@
 //! other programs' noise falls on both; and at most 5 us of the learner's processor time a leaf, from wire to wire, without
 //! the network, and 150,000 leaves/s of two cores.
 
-#[path = "../../worker/benches/load_generator/mod.rs"]
-mod load_generator;
-
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+use fixtures::load_generator::{self, LoadReport, LoadSettings};
 use inference::{InferenceBackend, NetworkOutput};
 use learner::certificates::FleetCertificates;
 use learner::config::{InferenceConfig, LearnerConfig, LearnerSettings};
 use learner::run::{run, run_with};
-use load_generator::{LoadReport, LoadSettings};
 use net::{Device, InferenceNetwork, Network, NetworkSpec, Precision};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;

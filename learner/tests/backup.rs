@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use common::s3::{S3Server, SECRET, variables_for};
 use common::system::{Process, System};
-use common::{check_finished_games, encoding};
+use fixtures::{check_finished_games, encoding};
 
 /// A run that promotes soon and often.
 const SETTINGS: [&str; 6] = [

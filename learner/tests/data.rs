@@ -7,7 +7,7 @@ use std::process::{Command, Output};
 use std::sync::Arc;
 use std::time::Instant;
 
-use common::{BLACK_WINS, DRAW, WHITE_WINS, lease_one, plies, report, run_row, start};
+use fixtures::{BLACK_WINS, DRAW, WHITE_WINS, lease_one, plies, report, run_row, start};
 use notation::{ReadOptions, games};
 use registry::{GameRegistry, RegistryLimits, SelfPlayPlan, StartPlan};
 use safetensors::{Dtype, SafeTensors};
@@ -171,7 +171,7 @@ fn a_data_set_holds_what_the_run_holds() {
 fn a_data_set_that_is_cut_off_gives_what_is_whole() {
     let dir = tempfile::tempdir().expect("a directory");
     let file = dir.path().join("a.samples");
-    let game_count = common::searched::write_data_set(&common::encoding(), &file, 2000, 4, 1.0) as u64;
+    let game_count = common::searched::write_data_set(&fixtures::encoding(), &file, 2000, 4, 1.0) as u64;
     let bytes = std::fs::read(&file).expect("the file is there");
     std::fs::write(&file, &bytes[..bytes.len() * 2 / 3]).expect("a file");
     let output = learner("data-info", &[&file], &["--json"]);

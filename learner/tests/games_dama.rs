@@ -1,12 +1,10 @@
 //! The registry with draughts: games that begin from random endgames.
 
-mod common;
-
 use std::path::Path;
 use std::process::Command;
 use std::time::Instant;
 
-use common::{Learner, crash_copy, random_game, run_row, start_run};
+use fixtures::{Learner, crash_copy, random_game, run_row, start_run};
 use notation::dama::pdn;
 use registry::{Lease, PlyStatus, SelfPlayPlan, StartPlan, rebuild};
 use rusqlite::Connection;

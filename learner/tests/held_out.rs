@@ -7,7 +7,7 @@ use std::time::Instant;
 use store::{GameKind, Reader};
 
 use common::system::{Look, System};
-use common::{encoding, random_game, report, start};
+use fixtures::{encoding, random_game, report, start};
 
 /// Finished games in the store before training begins.
 const GAME_COUNT: u32 = 80;

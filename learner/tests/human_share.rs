@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use common::system::System;
-use common::{open_self_play, run_row, start_run};
+use fixtures::{open_self_play, run_row, start_run};
 use rand::seq::IndexedRandom;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;

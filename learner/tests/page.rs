@@ -9,7 +9,7 @@ use axum::Router;
 use axum::body::{Body, to_bytes};
 use axum::http::{HeaderMap, Request, StatusCode, header};
 use common::system::System;
-use common::{network_id, run_row};
+use fixtures::{network_id, run_row};
 use learner::page::{Page, router};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;

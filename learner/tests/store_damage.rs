@@ -1,14 +1,12 @@
 //! Bytes that a disk changed: the game they belong to is named and left out, and every other one is learned from.
 
-mod common;
-
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
 use std::time::Instant;
 
-use common::{crash_copy, encoding, random_game, report, run_row, start};
+use fixtures::{crash_copy, encoding, random_game, report, run_row, start};
 use learner::check::check_run;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;

@@ -33,7 +33,7 @@ fn dama() -> DamaEncoding {
 fn tictactoe(game_count: u64) -> (tempfile::TempDir, PathBuf) {
     let dir = tempfile::tempdir().expect("a temporary directory");
     let data = dir.path().join("games.samples");
-    write_data_set(&common::encoding(), &data, game_count, 200, 1.0);
+    write_data_set(&fixtures::encoding(), &data, game_count, 200, 1.0);
     (dir, data)
 }
 
@@ -145,7 +145,7 @@ fn tictactoe_is_learned_from_its_games() {
     assert!(log.contains("training done") && folder.join("trained.safetensors").exists(), "{log}");
     let history = History::of(&folder);
     history.show();
-    check_learned(&history, chance(&common::encoding(), &data));
+    check_learned(&history, chance(&fixtures::encoding(), &data));
 }
 
 #[test]
@@ -233,7 +233,7 @@ fn what_cannot_be_learned_from_is_explained_in_a_line() {
     assert!(!folder.exists(), "what cannot begin leaves nothing behind");
     let unsearched = dir.path().join("unsearched.samples");
     let mut games = DataSet::open(&data).and_then(|mut data| data.next_games()).expect("read").expect("a block");
-    let mut writer = DataSetWriter::create(&unsearched, &common::encoding().spec()).expect("a file");
+    let mut writer = DataSetWriter::create(&unsearched, &fixtures::encoding().spec()).expect("a file");
     for game in &mut games {
         game.samples.iter_mut().for_each(|sample| sample.search_value = None);
         writer.push(game).expect("written");

@@ -435,7 +435,7 @@ fn assert_fails(process: Process, code: i32, words: &str) {
 fn packed_start() -> Bytes {
     use shared::encoding::Encoding;
     use shared::game::Game;
-    let (encoding, mut bytes) = (common::encoding(), Vec::new());
+    let (encoding, mut bytes) = (fixtures::encoding(), Vec::new());
     encoding.pack(&encoding.game().initial_position(), &mut bytes);
     bytes.into()
 }

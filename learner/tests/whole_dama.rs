@@ -3,8 +3,8 @@
 
 mod common;
 
-use common::check_finished_games;
 use common::system::System;
+use fixtures::check_finished_games;
 use shared::encoding::dama::{DamaEncoding, PolicyCoding};
 use shared::game::dama::{Dama, DamaRules};
 use store::{GameKind, StoredGame};

@@ -7,7 +7,7 @@ mod hostile;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use common::plies;
+use fixtures::plies;
 use hostile::honest::{ANSWER_WAIT_MAX, BASELINE, Honest};
 use hostile::raw_call::report_raw;
 use hostile::{Peer, Victim, empty_boards};
@@ -161,7 +161,7 @@ async fn games_of_others_cannot_be_claimed_after_a_restart() {
             break lease;
         }
     };
-    let moves = common::DRAW;
+    let moves = fixtures::DRAW;
     let opening = plies(GameId::new(first.game_id), &moves[..2]);
     let statuses = owner.report(opening.iter().map(ply_to_proto).collect()).await.expect("reported");
     assert!(statuses.iter().all(|status| status.code == 0 || status.reason.is_empty()), "{statuses:?}");
@@ -240,7 +240,7 @@ async fn leaves_for_networks_in_turn_load_none_of_them() {
 
 /// Plays a game to its end by moves that draw.
 async fn play(peer: &Peer, lease: &proto::Lease) {
-    let game = plies(GameId::new(lease.game_id), &common::DRAW);
+    let game = plies(GameId::new(lease.game_id), &fixtures::DRAW);
     let left = game.iter().skip(lease.moves.len()).map(ply_to_proto).collect();
     let statuses = peer.report(left).await.expect("reported");
     assert!(statuses.iter().all(|status| status.reason.is_empty()), "{statuses:?}");

@@ -6,7 +6,7 @@ mod common;
 use std::collections::BTreeMap;
 
 use common::system::{Look, Process, System};
-use common::{check_finished_games, encoding};
+use fixtures::{check_finished_games, encoding};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 

@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use common::system::{Process, System};
-use common::{check_finished_games, encoding};
+use fixtures::{check_finished_games, encoding};
 use hostile::{Peer, empty_boards};
 use proto::ply_status::Code;
 use proto::workers_client::WorkersClient;

@@ -6,7 +6,7 @@ use std::process::Command;
 use std::time::Instant;
 
 use common::system::System;
-use common::{encoding, random_game, report, start};
+use fixtures::{encoding, random_game, report, start};
 use store::GameKind;
 
 /// Games of which all but the newest lose their plies, 64 a step.

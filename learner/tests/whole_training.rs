@@ -3,7 +3,7 @@
 mod common;
 
 use common::system::System;
-use common::{plies, report, start};
+use fixtures::{plies, report, start};
 use rand::seq::IndexedRandom;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;

@@ -5,7 +5,7 @@ mod common;
 use std::process::Command;
 
 use common::system::System;
-use common::{WHITE_WINS, lease_one, plies, report, start};
+use fixtures::{WHITE_WINS, lease_one, plies, report, start};
 use proto::inference_client::InferenceClient;
 use proto::status_client::StatusClient;
 use proto::workers_client::WorkersClient;
@@ -68,7 +68,7 @@ fn join(worker_id: &str, kind: proto::WorkerKind) -> proto::JoinRequest {
 
 /// Asks a network for one leaf; returns the error of the answer, empty if there is none.
 async fn error_of(client: InterceptedService<Channel, ClientAuth>, network_id: u32) -> Result<String, Code> {
-    let (encoding, mut positions) = (common::encoding(), Vec::new());
+    let (encoding, mut positions) = (fixtures::encoding(), Vec::new());
     encoding.pack(&encoding.game().initial_position(), &mut positions);
     let batch = proto::LeafBatch {
         batch_id: 1,

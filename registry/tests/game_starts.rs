@@ -1,11 +1,9 @@
 //! Where self-play games begin: in the middle of human games and of the run's own, and what is learned from them then.
 
-mod common;
-
 use std::collections::HashSet;
 use std::time::Instant;
 
-use common::{DRAW, TicTacToeLearner, WHITE_WINS, crash_copy, encoding, lease_one, plies, report, start, start_with};
+use fixtures::{DRAW, TicTacToeLearner, WHITE_WINS, crash_copy, encoding, lease_one, plies, report, start, start_with};
 use registry::{Lease, SelfPlayPlan, StartPlan};
 use shared::search::SearchSettings;
 use store::GameKind;

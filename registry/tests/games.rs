@@ -1,10 +1,8 @@
 //! The registry of games: leases, reports, ends, gates, and what a crash leaves.
 
-mod common;
-
 use std::time::{Duration, Instant};
 
-use common::{
+use fixtures::{
     BLACK_WINS, DRAW, LEASE, TicTacToeLearner, WHITE_WINS, crash_copy, encoding, is_lost, is_refused, lease_one,
     network_id, plies, report, start, start_with, start_with_grants,
 };

@@ -1,11 +1,9 @@
 //! The registry with Hive: openings of a gate, and random games played to their end.
 
-mod common;
-
 use std::collections::HashSet;
 use std::time::Instant;
 
-use common::{network_id, random_game, start_with};
+use fixtures::{network_id, random_game, start_with};
 use registry::{GatePlan, PlyStatus, SelfPlayPlan, StartPlan, rebuild};
 use samples::buffer::SampleBuffer;
 use samples::sampler::{BatchSampler, seed_of_step};

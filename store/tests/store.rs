@@ -1,8 +1,6 @@
 //! The store: what is acknowledged is there after a crash, and what contradicts itself is refused.
 
-mod common;
-
-use common::{crash_copy, network_id, run_row};
+use fixtures::{crash_copy, network_id, run_row};
 use rusqlite::Connection;
 use shared::game::{Outcome, Side};
 use shared::gate::GateScore;

@@ -1,8 +1,6 @@
 //! Removing the plies of old games: what is counted stays, what is needed stays, and a kill leaves whole games.
 
-mod common;
-
-use common::{crash_copy, network_id, run_row};
+use fixtures::{crash_copy, network_id, run_row};
 use rusqlite::Connection;
 use shared::game::{Outcome, Side};
 use shared::ids::GameId;

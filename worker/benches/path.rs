@@ -4,12 +4,11 @@
 //! Bar: 400 bytes a leaf both ways together.
 
 mod instant_learner;
-mod load_generator;
 
 use divan::Bencher;
 use divan::counter::ItemsCount;
+use fixtures::load_generator::{self, LoadSettings};
 use instant_learner::{InstantLearner, SIMULATION_COUNT, Transport};
-use load_generator::LoadSettings;
 use proto::WorkerKind;
 use tokio_util::sync::CancellationToken;
 use worker::WorkerConfig;

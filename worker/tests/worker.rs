@@ -1,10 +1,9 @@
 //! A whole worker against a learner that serves tic-tac-toe, dies, comes back, and sends invalid answers.
 
 mod common;
-#[path = "../benches/load_generator/mod.rs"]
-mod load_generator;
 
 use common::{Disk, FakeLearner, InvalidAnswer, State};
+use fixtures::load_generator;
 use proto::{GameKind, WorkerKind};
 use runtime::auth::Token;
 use shared::record::PolicyTarget;

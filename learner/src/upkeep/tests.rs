@@ -12,19 +12,16 @@ use store::{GameKind, Store};
 use super::OldGames;
 use crate::check::check_run;
 
-#[path = "../../../registry/tests/common/mod.rs"]
-mod common;
-
 const GAMES: u32 = 200;
 
 /// Plays games, and stops.
 fn played() -> tempfile::TempDir {
     let run_dir = tempfile::tempdir().expect("a directory");
-    let learner = common::start(run_dir.path());
+    let learner = fixtures::start(run_dir.path());
     let leases = learner.registry.lease("w", GameKind::SelfPlay, GAMES, Instant::now()).expect("leases").leases;
     assert_eq!(leases.len(), GAMES as usize);
     for lease in &leases {
-        common::report(&learner, "w", &common::random_game(&common::encoding(), lease), Instant::now());
+        fixtures::report(&learner, "w", &fixtures::random_game(&fixtures::encoding(), lease), Instant::now());
     }
     run_dir
 }
@@ -36,7 +33,7 @@ fn buffers(store: &Store, [learned, held_out]: [u64; 2]) -> ReplaySets {
         0 => sets,
         _ => sets.with_held_out(Split { seed: 3, held_out_share: 0.25 }, held_out),
     };
-    let (sets, report) = rebuild(&common::encoding(), store, sets, u64::MAX).expect("filled");
+    let (sets, report) = rebuild(&fixtures::encoding(), store, sets, u64::MAX).expect("filled");
     assert_eq!(report.quarantined_count, 0);
     sets
 }
@@ -47,7 +44,7 @@ fn content(sets: &ReplaySets) -> [Option<u64>; 3] {
 }
 
 fn assert_whole(run_dir: &Path) {
-    let killed = common::crash_copy(run_dir);
+    let killed = fixtures::crash_copy(run_dir);
     let parts = check_run(killed.path()).expect("it can be checked");
     for part in parts.iter().filter(|part| ["database", "games"].contains(&part.part)) {
         assert_eq!(part.damages, Vec::<String>::new(), "{}", part.part);
@@ -57,7 +54,7 @@ fn assert_whole(run_dir: &Path) {
 /// Thins step by step, looking at each what a kill would leave. Returns the number of steps and the finish number of the
 /// oldest game that has its plies.
 fn thin(run_dir: &Path, keep_games: u32, capacities: [u64; 2]) -> (u32, u64) {
-    let store = Store::open(run_dir, &common::run_row()).expect("the store opens");
+    let store = Store::open(run_dir, &fixtures::run_row()).expect("the store opens");
     let (sets, reader) = (buffers(&store, capacities), store.reader().expect("a reader"));
     let before = content(&sets);
     let replay = Arc::new(SharedReplay::new(sets));
@@ -89,7 +86,7 @@ fn the_newest_games_stay_and_all_that_the_buffers_hold() {
     assert_eq!(thin(run_dir.path(), GAMES, [20, 0]), (0, 1));
     let (steps, first) = thin(run_dir.path(), 100, [20, 0]);
     assert_eq!((steps, first), (2, all - 99), "64 games a step");
-    let store = Store::open(run_dir.path(), &common::run_row()).expect("the store opens");
+    let store = Store::open(run_dir.path(), &fixtures::run_row()).expect("the store opens");
     let learned = buffers(&store, [200, 0]).first_finish_number().expect("games");
     let held_out = buffers(&store, [200, 100]).first_finish_number().expect("games");
     drop(store);
@@ -102,7 +99,7 @@ fn the_newest_games_stay_and_all_that_the_buffers_hold() {
 #[test]
 fn games_in_which_others_begin_stay() {
     let run_dir = played();
-    let store = Store::open(run_dir.path(), &common::run_row()).expect("the store opens");
+    let store = Store::open(run_dir.path(), &fixtures::run_row()).expect("the store opens");
     let (reader, replay) = (store.reader().expect("a reader"), Arc::new(SharedReplay::new(buffers(&store, [1, 0]))));
     let starts = StartPlan { earlier_share: 0.1, ..StartPlan::default() };
     let games = OldGames { keep_games: 1, replay, starts };

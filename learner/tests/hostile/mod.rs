@@ -16,8 +16,8 @@ use tokio::sync::{Mutex, MutexGuard};
 use tonic::service::interceptor::InterceptedService;
 use tonic::transport::{Channel, Endpoint};
 
-use crate::common::encoding;
 use crate::common::system::{Process, System};
+use fixtures::encoding;
 
 /// How long a stop may take, as the learner is told.
 pub const DRAIN_DEADLINE: Duration = Duration::from_secs(3);

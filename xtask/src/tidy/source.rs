@@ -75,7 +75,7 @@ fn test_module_start(text: &str) -> Option<usize> {
 
 /// Whole files that hold nothing but tests or benchmarks.
 fn is_test_path(path: &str) -> bool {
-    let folders = ["tests", "benches", "fuzz"];
+    let folders = ["tests", "benches", "fixtures", "fuzz"];
     path.split('/').any(|part| folders.contains(&part)) || path.ends_with("/tests.rs") || path.ends_with("_tests.rs")
 }
 
