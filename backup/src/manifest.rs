@@ -133,7 +133,7 @@ impl Manifest {
     ///
     /// # Errors
     /// [`BackupError::NewerFormat`], [`BackupError::NewerSchema`], or [`BackupError::DamagedManifest`] if it is no
-    /// manifest, names a file that is none of a run, or files whose chunks do not make them up.
+    /// manifest, names a file that no run has, or files that their chunks do not add up to.
     pub fn read(name: &str, bytes: &[u8]) -> Result<Self, BackupError> {
         let damaged = |problem| BackupError::DamagedManifest { name: name.to_owned(), problem };
         let versioned: Versioned = serde_json::from_slice(bytes).map_err(|error| damaged(error.into()))?;

@@ -38,7 +38,7 @@ pub async fn find(place: &BackupPlace, at: Option<std::time::SystemTime>) -> Res
     })
 }
 
-/// Puts a backup into an empty run directory, which is made if it is not there. `progress` is told the bytes written so
+/// Puts a backup into an empty run directory, which is made if it is not there. `progress` gets the bytes written so
 /// far and of all. Returns how far the run is.
 ///
 /// Safe if killed at any point: there is no run before there is all of it, and the next restore begins anew.

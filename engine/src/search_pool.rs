@@ -67,7 +67,7 @@ impl SearchPool {
 
 impl Worker {
     fn start() -> std::io::Result<Self> {
-        // One share at a time, and one result. What a share holds is gone before its result is told.
+        // One share at a time, and one result. What a share holds is gone before its result is sent.
         let (shares, waiting) = sync_channel::<Share>(1);
         let (done, results) = sync_channel(1);
         let run = move || {

@@ -40,7 +40,7 @@ pub enum CheckError {
     /// The game of the run cannot be read.
     #[error("the game of the run")]
     Spec(#[from] serde_json::Error),
-    /// The game of the run is none that this program knows.
+    /// This program does not know the game of the run.
     #[error("the game of the run")]
     Game(#[from] SettingError),
 }

@@ -46,7 +46,7 @@ pub struct RunHumanGames {
 ///
 /// # Errors
 /// [`HumanShareError`]: a run of another game than Hive, games that cannot be read, none of a type that is learned from,
-/// or none that is decided.
+/// or none with a winner.
 pub fn read_human_games(config: &LearnerConfig) -> Result<RunHumanGames, HumanShareError> {
     let replay = &config.replay;
     let is_measured_on = replay.held_out_share > 0.0 && !replay.human_games.is_empty();

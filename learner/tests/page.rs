@@ -189,7 +189,7 @@ fn small_run<E: Encoding>(run_dir: &Path, game: &GameSpec, encoding: &E) -> Vec<
     games
 }
 
-/// Checks every answer about a small run, and that each stored game is told board by board.
+/// Checks every answer about a small run, and that each stored game is shown board by board.
 fn check_game<E: Encoding>(game: &GameSpec, encoding: &E) {
     let run_dir = tempfile::tempdir().expect("a directory");
     let games = small_run(run_dir.path(), game, encoding);

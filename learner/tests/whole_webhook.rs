@@ -1,4 +1,4 @@
-//! A real learner that tells a webhook of an alarm, and nobody else where that is.
+//! A real learner that sends an alarm to a webhook, and shows its address nowhere.
 
 mod common;
 

@@ -1,5 +1,5 @@
 //! Games of Hive as PGN, as MzingaViewer and hivegame.com save them: tags, then the moves with a number each, then the
-//! result. The dialect is told in `docs/game-records.md`.
+//! result. The dialect is described in `docs/game-records.md`.
 
 use shared::game::hive::GameType;
 use shared::game::{Outcome, Side};

@@ -77,7 +77,7 @@ pub enum Remark {
 /// Why a text is not a game. Plies count from 1, nodes of a game tree from 0, the header.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ReadError {
-    /// The game is one of extra pieces or none that is known.
+    /// The game has extra pieces, or is not known.
     #[error("unsupported variant {0}")]
     Variant(String),
     /// A GameString does not start as one.

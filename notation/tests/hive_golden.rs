@@ -28,7 +28,7 @@ fn replay(text: &str) -> (Hive, Position, Vec<Move>) {
     (hive, position, moves)
 }
 
-/// Cells are told from the first piece of the game.
+/// Cells are counted from the first piece of the game.
 fn relative(cell: Cell) -> (i32, i32) {
     (i32::from(cell.q()) - 16, i32::from(cell.r()) - 16)
 }

@@ -47,9 +47,9 @@ pub struct Lease {
     pub opening_ply_count: u32,
 }
 
-/// Who asks for games.
+/// A worker that asks for games.
 #[derive(Debug, Clone, Copy)]
-pub struct Asker<'a> {
+pub struct LeaseRequester<'a> {
     /// The worker.
     pub worker_id: &'a str,
     /// What it plays.
@@ -108,15 +108,20 @@ impl<E: Encoding> GameRegistry<E> {
     /// # Errors
     /// [`RegistryError`] for an improper name, or if new games could not be stored.
     pub fn lease(&self, worker_id: &str, kind: GameKind, count: u32, now: Instant) -> Result<Leases, RegistryError> {
-        self.finish_lease(self.begin_lease(&Asker { worker_id, kind, new: None }, count, now)?)
+        self.finish_lease(self.begin_lease(&LeaseRequester { worker_id, kind, new: None }, count, now)?)
     }
 
     /// Chooses or makes the games, and queues what is to be stored.
     ///
     /// # Errors
     /// As [`Self::lease`].
-    pub fn begin_lease(&self, asker: &Asker<'_>, count: u32, now: Instant) -> Result<LeasesUnderWay, RegistryError> {
-        let Asker { worker_id, kind, new } = *asker;
+    pub fn begin_lease(
+        &self,
+        requester: &LeaseRequester<'_>,
+        count: u32,
+        now: Instant,
+    ) -> Result<LeasesUnderWay, RegistryError> {
+        let LeaseRequester { worker_id, kind, new } = *requester;
         check_worker_id(worker_id)?;
         let asked = count.min(self.limits.leases_max) as usize;
         let mut inner = self.lock();

@@ -29,7 +29,7 @@ pub use game_progress::{FinishedCounters, GameCounters, GameProgress};
 pub use gate::{GatePlan, GateReport};
 pub use grants::{GrantSettings, LeafLoad};
 pub use held_games::{HeldCounts, HeldGames};
-pub use lease::{Asker, Lease, Leases, LeasesUnderWay, check_worker_id};
+pub use lease::{Lease, LeaseRequester, Leases, LeasesUnderWay, check_worker_id};
 pub use rebuild::{RebuildReport, rebuild};
 pub use registry::{GameRegistry, RegistryLimits, SelfPlayPlan};
 pub use report::{PlyStatus, ReportUnderWay};

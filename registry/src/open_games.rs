@@ -73,7 +73,7 @@ impl<E: Encoding> OpenGames<E> {
         }
     }
 
-    /// Returns who holds games of a kind, to be asked and told of plies.
+    /// Returns who holds games of a kind, to be changed as plies come.
     pub(super) const fn holders_mut(&mut self, kind: GameKind) -> &mut Holders {
         match kind {
             GameKind::SelfPlay => &mut self.self_play_holders,

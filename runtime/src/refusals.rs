@@ -16,7 +16,7 @@ use crate::origin::Origin;
 
 /// Time between two lines.
 const LINE_INTERVAL: Duration = Duration::from_secs(10);
-/// Origins that are told apart at most; those that have been quiet the longest are forgotten.
+/// Origins that are kept apart at most; those that have been quiet the longest are forgotten.
 const ORIGIN_COUNT_MAX: usize = 1024;
 /// Origins that a line names.
 const NAMED_COUNT: usize = 5;

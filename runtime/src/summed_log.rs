@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 const INTERVAL: Duration = Duration::from_secs(10);
 /// Lines of all kinds together in that time, at most: a fleet that starts is named, a flood of new kinds is not.
 const LINE_COUNT_MAX: u32 = 20;
-/// Kinds that are told apart at most; those that have been quiet the longest are forgotten.
+/// Kinds that are kept apart at most; those that have been quiet the longest are forgotten.
 const KIND_COUNT_MAX: usize = 1024;
 
 /// Counts events by kind. Time is passed in.

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 #[derive(Debug, Clone, Default)]
 pub struct StoreProblem(Arc<Mutex<Problems>>);
 
-/// What is wrong, each noted by whoever tries: a write to the database that succeeds says nothing of a file that does not.
+/// What is wrong, each noted by whoever tries: a write to the database may succeed while one to a file fails.
 #[derive(Debug, Default)]
 struct Problems {
     /// Of the last group that was written to the database.

@@ -1,4 +1,4 @@
-//! Reading a game with its plies, and telling a game that is damaged from a database that fails.
+//! Reading a game with its plies, and distinguishing a damaged game from a database that fails.
 
 use rusqlite::{Connection, OptionalExtension, Row};
 use shared::ids::GameId;

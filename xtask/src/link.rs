@@ -20,7 +20,7 @@ use self::direction::{Direction, carry};
 /// The link, and what is behind it.
 #[derive(Debug, Args)]
 pub struct LinkArguments {
-    /// Address that stands for the link: workers are told this one.
+    /// Address that stands for the link: workers connect to this one.
     #[arg(long, default_value = "127.0.0.1:50052")]
     listen: SocketAddr,
     /// Address behind the link: the learner's.

@@ -1,4 +1,4 @@
-//! A search while it runs: lines that come in, the clock, and what is told of it.
+//! A search while it runs: lines that come in, the clock, and its reports.
 
 use std::io::{self, Write};
 use std::time::{Duration, Instant};

@@ -1,4 +1,4 @@
-//! A clock for the whole game, which the engine keeps itself: UHP tells of no clock.
+//! A clock for the whole game, which the engine keeps itself: UHP has none.
 
 use std::time::Duration;
 

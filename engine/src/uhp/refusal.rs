@@ -8,7 +8,7 @@ use shared::quoted::Quoted;
 use crate::options::{OptionError, OptionProblem};
 use runtime::lines::LineError;
 
-/// Longest line that tells of a refusal, in letters.
+/// Longest line of a refusal, in letters.
 const LINE_LEN_MAX: usize = 240;
 
 /// Why a command is not carried out.

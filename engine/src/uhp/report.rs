@@ -1,4 +1,4 @@
-//! What is told of a search: a line for people, and lines for viewers that want to follow it.
+//! What a search reports: a line for people, and lines for viewers that want to follow it.
 
 use std::time::Duration;
 

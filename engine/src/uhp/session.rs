@@ -34,7 +34,7 @@ pub struct UhpSession {
     asked: Option<Side>,
 }
 
-/// Who is told of a search while it runs.
+/// Gets the reports of a search while it runs.
 pub trait Viewer {
     /// Returns whether the search shall go on.
     fn goes_on(&mut self) -> bool;
@@ -42,7 +42,7 @@ pub trait Viewer {
     fn tell(&mut self, line: &str);
 }
 
-/// Somebody who is told nothing.
+/// A viewer that drops every report.
 impl<F: FnMut() -> bool> Viewer for F {
     fn goes_on(&mut self) -> bool {
         self()
@@ -226,7 +226,7 @@ fn info() -> Vec<String> {
 }
 
 /// Refuses a game whose turn is the other side's: moves are missing, or there are too many. People count turns in other
-/// ways, so a wrong number is only told of.
+/// ways, so a wrong number is only reported.
 fn check_turn(game: &GameString, ply: u32) -> Result<(), GameStringError> {
     match game.check_turn(ply) {
         Err(GameStringError::OtherTurn { claimed, found }) if claimed.side == found.side => {

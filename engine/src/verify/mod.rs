@@ -21,7 +21,7 @@ const ZIP_START: &[u8] = b"PK\x03\x04";
 const FORMATS: &str = "\
 Hive: each line is a JSON object with the kind of game in \"gametype\" and one of these sets of facts:
   game, targets [[piece, q, r, level] or null for a pass, ...], state, board, last_moved
-      the position after `game` (a UHP GameString); cells are told from the first piece of the game;
+      the position after `game` (a UHP GameString); cells are counted from the first piece of the game;
       state, board and last_moved may be missing
   game, n_legal [count, ...]
       the number of legal moves before each ply of a game, and after the last one

@@ -61,7 +61,7 @@ pub enum BenchError {
     Thread,
 }
 
-/// Measures. `show` is told what is measured next.
+/// Measures. `show` gets what is measured next, in words.
 ///
 /// # Errors
 /// [`BenchError`]: a game or network that cannot be used, a device that is missing or fails, a thread that fails.

@@ -43,7 +43,7 @@ pub struct PlanArgs {
     /// Games that each core plays at once, 1 to 4096 (games_per_thread of the actor).
     #[arg(long, value_name = "N", default_value_t = 32, value_parser = number_in(GAMES_PER_THREAD))]
     games_per_core: usize,
-    /// Time from an actor to the learner and back, as ping tells it.
+    /// Time from an actor to the learner and back, as measured by ping.
     #[arg(long, value_name = "TIME", default_value = "1ms", value_parser = humantime::parse_duration)]
     round_trip: Duration,
     /// The learner's connection, each way: kbit, Mbit or Gbit a second.

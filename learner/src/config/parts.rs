@@ -43,7 +43,7 @@ pub struct TrainerSettings {
     pub replay: ReplayConfig,
 }
 
-/// What a worker that joins is told.
+/// What the answer to a worker that joins holds.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JoinTerms {
     /// What is played.

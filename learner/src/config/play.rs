@@ -208,7 +208,7 @@ pub struct AlarmConfig {
     /// Time until that disk is full at the rate of the last day, below which to warn, 0 s to 30 days; 0: never.
     #[serde(with = "humantime_serde")]
     pub disk_full_in_min: Duration,
-    /// Address that is told of each alarm; empty: none.
+    /// Address to which each alarm is sent; empty: none.
     pub webhook: WebhookUrl,
     /// File with the token that it is shown; none: no token.
     pub webhook_token_file: Option<PathBuf>,

@@ -1,4 +1,4 @@
-//! `alarms.webhook`: an address that is told of alarms. Its path, query and user are secrets as often as not, so nothing
+//! `alarms.webhook`: an address to which alarms are sent. Its path, query and user are secrets as often as not, so nothing
 //! ever shows more of it than the host.
 
 use std::fmt;
@@ -11,7 +11,7 @@ use shared::setting::{SettingError, check_that};
 /// What stands for the part that is not shown. No address ends so.
 const HIDDEN: &str = "(hidden)";
 
-/// An address that is told of alarms, or none, written as an empty text.
+/// An address to which alarms are sent, or none, written as an empty text.
 #[derive(Clone, PartialEq, Eq, Default)]
 pub struct WebhookUrl(Option<Url>);
 
@@ -113,7 +113,7 @@ mod tests {
         assert_eq!(
             WebhookUrl::parse(&url.to_string()),
             Err(WebhookUrlError::Hidden),
-            "nobody is told at half an address"
+            "nothing is sent to half an address"
         );
         assert_eq!(WebhookUrl::parse("").map(|none| none.to_string()), Ok(String::new()));
         for text in ["hooks.example.org/key", "ftp://host/key", "https://", "key"] {

@@ -5,7 +5,7 @@
 //! search, or searched with something else, plays moves that the search gives next to nothing. What happens to its games
 //! is decided elsewhere (`pipeline`, the crate `registry`).
 
-mod leaf_answers;
+mod batch_evaluator;
 mod ply_search;
 mod refuted;
 mod sample;
@@ -21,7 +21,7 @@ use store::{Reader, StoreError};
 use tokio::runtime::Handle;
 use tokio_util::sync::CancellationToken;
 
-use leaf_answers::LeafAsker;
+use batch_evaluator::LocalBatchEvaluator;
 use ply_search::search_again;
 pub use refuted::Refuted;
 pub(crate) use refuted::sum;
@@ -106,10 +106,10 @@ impl<E: Encoding> GateCheck<E> {
         let mut checked = Vec::new();
         let count_max = ply_count_max as usize;
         for (worker_id, played) in games_by_worker(reader, candidate_id)? {
-            let mut asker = LeafAsker::new(self);
+            let mut evaluator = LocalBatchEvaluator::new(self);
             let games = read_games(&self.encoding, reader, played, count_max, &mut random)?;
-            let plies = draw_plies(&self.encoding, games, count_max, &mut asker, &mut random)?;
-            let agreements = search_again(&self.encoding, plies, &mut asker)?;
+            let plies = draw_plies(&self.encoding, games, count_max, &mut evaluator, &mut random)?;
+            let agreements = search_again(&self.encoding, plies, &mut evaluator)?;
             let contradicted_count = agreements.iter().filter(|agrees| !**agrees).count() as u32;
             checked.push(CheckedWorker { worker_id, ply_count: agreements.len() as u32, contradicted_count });
         }
@@ -130,14 +130,14 @@ mod tests {
     use shared::encoding::{Mv, Pos};
     use shared::game::Value;
 
-    use super::ply_search::AnswersLeaves;
+    use super::ply_search::BatchEvaluator;
     use super::*;
 
     /// Equal priors and an even value for every leaf.
     #[derive(Default)]
     pub(super) struct Uniform(Vec<usize>);
 
-    impl AnswersLeaves<TicTacToeEncoding> for Uniform {
+    impl BatchEvaluator<TicTacToeEncoding> for Uniform {
         fn add(
             &mut self,
             _: NetworkId,
@@ -148,7 +148,7 @@ mod tests {
             Ok(())
         }
 
-        fn answer(&mut self) -> Result<Vec<(Vec<f32>, Value)>, GateCheckError> {
+        fn evaluate(&mut self) -> Result<Vec<(Vec<f32>, Value)>, GateCheckError> {
             let answer = |move_count| (vec![1.0 / move_count as f32; move_count], Value::DRAW);
             Ok(std::mem::take(&mut self.0).into_iter().map(answer).collect())
         }

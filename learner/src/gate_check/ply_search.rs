@@ -12,13 +12,13 @@ use super::sample::SampledPly;
 /// kept tree and rounding change is less.
 const CONTRADICTING_FACTOR: u32 = 4;
 
-/// Answers leaves. All leaves of a call are answered together.
-pub(super) trait AnswersLeaves<E: Encoding> {
+/// Evaluates leaves of several searches and networks together, which an [`shared::search::Evaluator`] of one search cannot.
+pub(super) trait BatchEvaluator<E: Encoding> {
     /// Adds a leaf, with its legal moves, for a network.
     fn add(&mut self, network_id: NetworkId, position: &Pos<E>, moves: &[Mv<E>]) -> Result<(), GateCheckError>;
 
     /// Evaluates all leaves that were added: the priors and the value of each, in the order in which they were added.
-    fn answer(&mut self) -> Result<Vec<(Vec<f32>, Value)>, GateCheckError>;
+    fn evaluate(&mut self) -> Result<Vec<(Vec<f32>, Value)>, GateCheckError>;
 }
 
 /// A search that goes on.
@@ -31,7 +31,7 @@ struct PlySearch<E: Encoding> {
 pub(super) fn search_again<E: Encoding>(
     encoding: &E,
     plies: Vec<SampledPly<E>>,
-    answers: &mut impl AnswersLeaves<E>,
+    evaluator: &mut impl BatchEvaluator<E>,
 ) -> Result<Vec<bool>, GateCheckError> {
     let begin = |ply: SampledPly<E>| {
         // Nothing is drawn: the seed does not matter.
@@ -39,21 +39,21 @@ pub(super) fn search_again<E: Encoding>(
         Some(PlySearch { search, ply })
     };
     let mut searches: Vec<PlySearch<E>> = plies.into_iter().filter_map(begin).collect();
-    while advance(&mut searches, answers)? {}
+    while advance(&mut searches, evaluator)? {}
     Ok(searches.iter().filter_map(agrees).collect())
 }
 
 /// Brings each search one batch further. Returns whether any went on.
 fn advance<E: Encoding>(
     searches: &mut [PlySearch<E>],
-    answers: &mut impl AnswersLeaves<E>,
+    evaluator: &mut impl BatchEvaluator<E>,
 ) -> Result<bool, GateCheckError> {
     let mut awaited: Vec<(usize, LeafId)> = Vec::new();
     for (index, PlySearch { search, ply }) in searches.iter_mut().enumerate() {
         while !search.is_done() {
             match search.select_leaf() {
                 Request::Evaluate(leaf) => {
-                    answers.add(ply.network_id, search.leaf_position(leaf), search.leaf_moves(leaf))?;
+                    evaluator.add(ply.network_id, search.leaf_position(leaf), search.leaf_moves(leaf))?;
                     awaited.push((index, leaf));
                 }
                 Request::Finished => {}
@@ -61,7 +61,7 @@ fn advance<E: Encoding>(
             }
         }
     }
-    for ((index, leaf), (priors, value)) in awaited.iter().zip(answers.answer()?) {
+    for ((index, leaf), (priors, value)) in awaited.iter().zip(evaluator.evaluate()?) {
         searches[*index].search.expand(*leaf, &priors, value);
     }
     Ok(!awaited.is_empty())

@@ -10,7 +10,7 @@ use shared::encoding::Encoding;
 use shared::game::{Game, Outcome};
 
 use super::GateCheckError;
-use super::ply_search::AnswersLeaves;
+use super::ply_search::BatchEvaluator;
 use super::sample::SampledPly;
 
 /// Draws about `count` plies of these games, as evenly as possible.
@@ -18,7 +18,7 @@ pub(super) fn draw_plies<E: Encoding>(
     encoding: &E,
     games: Vec<Vec<SampledPly<E>>>,
     count: usize,
-    answers: &mut impl AnswersLeaves<E>,
+    evaluator: &mut impl BatchEvaluator<E>,
     random: &mut impl Rng,
 ) -> Result<Vec<SampledPly<E>>, GateCheckError> {
     let of_each = count.div_ceil(games.len().max(1));
@@ -26,7 +26,7 @@ pub(super) fn draw_plies<E: Encoding>(
     for (index, mut plies) in games.into_iter().enumerate() {
         plies.shuffle(random);
         if index.is_multiple_of(2) {
-            let falls = value_falls(encoding, &plies, answers)?;
+            let falls = value_falls(encoding, &plies, evaluator)?;
             let turn = (0..plies.len()).max_by(|one, other| falls[*one].total_cmp(&falls[*other]));
             plies.swap(0, turn.unwrap_or(0));
         }
@@ -40,7 +40,7 @@ pub(super) fn draw_plies<E: Encoding>(
 fn value_falls<E: Encoding>(
     encoding: &E,
     plies: &[SampledPly<E>],
-    answers: &mut impl AnswersLeaves<E>,
+    evaluator: &mut impl BatchEvaluator<E>,
 ) -> Result<Vec<f32>, GateCheckError> {
     let game = encoding.game();
     let mut moves = Vec::new();
@@ -50,7 +50,7 @@ fn value_falls<E: Encoding>(
         game.play(&mut after, ply.played);
         moves.clear();
         game.legal_moves(&ply.position, &mut moves);
-        answers.add(ply.network_id, &ply.position, &moves)?;
+        evaluator.add(ply.network_id, &ply.position, &moves)?;
         let side = game.side_to_move(&ply.position);
         let end = game.outcome(&after).map(|outcome| match outcome {
             Outcome::Draw => 0.0,
@@ -60,11 +60,11 @@ fn value_falls<E: Encoding>(
         if end.is_none() {
             moves.clear();
             game.legal_moves(&after, &mut moves);
-            answers.add(ply.network_id, &after, &moves)?;
+            evaluator.add(ply.network_id, &after, &moves)?;
         }
         ends.push(end);
     }
-    let mut values = answers.answer()?.into_iter().map(|(_, value)| value);
+    let mut values = evaluator.evaluate()?.into_iter().map(|(_, value)| value);
     let mut next = || values.next().unwrap_or_default();
     Ok(ends.into_iter().map(|end| next().get() - end.unwrap_or_else(|| next().flipped().get())).collect())
 }
@@ -88,7 +88,7 @@ mod tests {
         asked: Vec<u32>,
     }
 
-    impl AnswersLeaves<TicTacToeEncoding> for FallsAt {
+    impl BatchEvaluator<TicTacToeEncoding> for FallsAt {
         fn add(
             &mut self,
             _: NetworkId,
@@ -99,7 +99,7 @@ mod tests {
             Ok(())
         }
 
-        fn answer(&mut self) -> Result<Vec<(Vec<f32>, Value)>, GateCheckError> {
+        fn evaluate(&mut self) -> Result<Vec<(Vec<f32>, Value)>, GateCheckError> {
             // The ply gives the game away, and the answer takes it.
             let value = |ply: u32| match ply.checked_sub(self.ply) {
                 Some(1) => Value::new(0.9),

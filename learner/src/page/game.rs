@@ -15,7 +15,7 @@ use super::board::{Board, BoardGame, BoardVisitor, Frame, MovePlaces, visit};
 use super::games::{kind_word, network_number, outcome_word, side_word};
 use super::iterations::rounded;
 
-/// Moves of a position that are told with their share of the visits; the others are summed up.
+/// Moves of a position that are shown with their share of the visits; the others are summed up.
 const SHARE_COUNT_MAX: usize = 12;
 
 /// A game.
@@ -61,7 +61,7 @@ struct PlyLine {
     network_id: Option<u32>,
     /// Moves with their share of the visits, the largest first; none where there is nothing to learn from.
     shares: Vec<ShareLine>,
-    /// Sum of the shares that are not told.
+    /// Sum of the shares that are not shown.
     other_share: f64,
 }
 

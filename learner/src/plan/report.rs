@@ -10,7 +10,7 @@ use super::model::{plan, run_start};
 use super::{Assumptions, Hardware, Limit, Plan, PlanReport, Rates, Workload};
 use crate::config::LearnerConfig;
 
-/// Iterations whose cost is told.
+/// Iterations whose cost is shown.
 const START_ITERATIONS: u32 = 50;
 /// Calls a second that ask for games: above it, the learner's processor is busy with them.
 const CALLS_MAX: f64 = 10_000.0;

@@ -118,9 +118,9 @@ pub struct AlarmBoard(Mutex<Board>);
 #[derive(Debug, Default)]
 struct Board {
     on: BTreeMap<AlarmKind, Alarm>,
-    /// Who is told of changes.
+    /// Gets the changes.
     listener: Option<Sender<AlarmEvent>>,
-    /// Changes that it was not told of, since it had too many to deal with.
+    /// Changes that it did not get, since it had too many to deal with.
     dropped_count: u64,
 }
 
@@ -150,7 +150,7 @@ impl AlarmBoard {
         AlarmChange::On
     }
 
-    /// Tells `listener` of each alarm that comes on or goes off from now on. Nobody waits for it: what it has no room for
+    /// Sends `listener` each alarm that comes on or goes off from now on. Nobody waits for it: what it has no room for
     /// is dropped and counted.
     pub(crate) fn tell(&self, listener: Sender<AlarmEvent>) {
         self.lock().listener = Some(listener);

@@ -111,7 +111,7 @@ impl RunObservation {
         families.counter("alveare_batches_total", "Batches evaluated.", counts.batch_count as f64)?;
         let help = "Batches of workers that were refused.";
         families.counter("alveare_refused_batches_total", help, counts.refused_batch_count as f64)?;
-        let help = "Leaves whose priors became uniform, since the network gave none that could be used.";
+        let help = "Leaves whose priors became uniform, since those of the network could not be used.";
         families.counter("alveare_uniform_priors_total", help, counts.uniform_prior_count as f64)?;
         let help = "Time from question to answer in the learner, summed over the leaves of self-play; its rate is the number \
                     of leaves that wait on average.";

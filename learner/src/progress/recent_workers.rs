@@ -14,7 +14,7 @@ const AGE_MAX: Duration = Duration::from_secs(1);
 pub struct RecentWorkers(Mutex<Option<(Instant, Arc<[ObservedWorker]>)>>);
 
 impl RecentWorkers {
-    /// Returns the list, made by `look` if there is none that is new enough. Whoever asks meanwhile waits for it.
+    /// Returns the list, made by `look` if the last one is too old. Whoever asks meanwhile waits for it.
     pub(super) fn get(&self, now: Instant, look: impl FnOnce() -> Vec<ObservedWorker>) -> Arc<[ObservedWorker]> {
         // A list is whole or not there: a panic while one is made leaves the last one.
         let mut recent = self.0.lock().unwrap_or_else(PoisonError::into_inner);

@@ -8,7 +8,7 @@ const SILENCE_MAX: Duration = Duration::from_secs(120);
 /// Workers remembered at most: a peer that joins under ever new names must not fill the memory.
 const COUNT_MAX: usize = 10_000;
 
-/// What a worker tells of itself when it joins.
+/// What a worker says about itself when it joins.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JoinedWorker {
     /// What it plays.

@@ -141,7 +141,7 @@ pub enum RunError {
     /// Leaves cannot be answered.
     #[error(transparent)]
     Inference(#[from] InferenceStartError),
-    /// Nobody can be told of alarms.
+    /// Alarms cannot be sent.
     #[error("alarms.webhook")]
     Webhook(#[from] WebhookError),
     /// The address of the web page cannot be had.

@@ -9,7 +9,9 @@ use std::time::Instant;
 use inference::best::BestNetwork;
 use proto::JoinRequest;
 use proto::ply_status::Code;
-use registry::{Asker, GameRegistry, Lease, LeasesUnderWay, PlyStatus, RegistryError, ReportUnderWay, check_worker_id};
+use registry::{
+    GameRegistry, Lease, LeaseRequester, LeasesUnderWay, PlyStatus, RegistryError, ReportUnderWay, check_worker_id,
+};
 use runtime::auth::Role;
 use runtime::summed_log::SummedLog;
 use shared::encoding::Encoding;
@@ -127,11 +129,11 @@ impl<E: Encoding> WorkerCalls<E> {
         now: Instant,
     ) -> Result<LeasesUnderWay, Status> {
         let KnownWorker { row, is_stored, .. } = &worker;
-        let asker = Asker { worker_id: &row.worker_id, kind: row.kind, new: (!is_stored).then_some(row) };
+        let requester = LeaseRequester { worker_id: &row.worker_id, kind: row.kind, new: (!is_stored).then_some(row) };
         if let Some(load) = self.load.look(now) {
             self.registry.note_load(&load);
         }
-        self.registry.begin_lease(&asker, game_count, now).map_err(|error| self.failed(&error, now))
+        self.registry.begin_lease(&requester, game_count, now).map_err(|error| self.failed(&error, now))
     }
 
     /// Waits until the leases are on disk, and with the first ones the worker.

@@ -21,11 +21,11 @@ use crate::progress::{AlarmEvent, RunStatus};
 pub use delivery::WebhookError;
 use delivery::{Delivery, DeliveryTerms};
 
-/// Alarms that wait to be told of; what comes on top is dropped.
+/// Alarms that wait to be sent; what comes on top is dropped.
 pub(crate) const QUEUE_MAX: usize = 64;
-/// Counter of the status: alarms that the address was told of.
+/// Counter of the status: alarms that were sent.
 const SENT_COUNTER: &str = "webhook_count";
-/// Counter of the status: alarms that it was not told of.
+/// Counter of the status: alarms that could not be sent.
 const FAILED_COUNTER: &str = "webhook_failure_count";
 
 /// Tells an address of alarms.
@@ -69,9 +69,9 @@ impl Webhook {
         Self { delivery, run_id: run_id.to_owned(), game: game.to_owned(), status, failures: SummedLog::default() }
     }
 
-    /// Tells of what comes, until the stop.
+    /// Sends what comes, until the stop.
     pub(crate) async fn run(self, mut events: Receiver<AlarmEvent>, stop: CancellationToken) {
-        info!(host = self.delivery.host(), "alarms are told to a webhook");
+        info!(host = self.delivery.host(), "alarms are sent to a webhook");
         let telling = async {
             while let Some(event) = events.recv().await {
                 self.tell(&event).await;

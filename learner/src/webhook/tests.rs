@@ -64,7 +64,7 @@ async fn told(url: Url, token: Option<&Token>, change: impl FnOnce(&RunStatus)) 
     status
 }
 
-/// Returns how many alarms were told of, and how many not.
+/// Returns how many alarms were sent, and how many not.
 fn counts(status: &RunStatus) -> [u64; 2] {
     [SENT_COUNTER, FAILED_COUNTER].map(|name| status.counter(name))
 }

@@ -19,7 +19,7 @@ use tonic::transport::{Channel, Endpoint};
 use crate::common::system::{Process, System};
 use fixtures::encoding;
 
-/// How long a stop may take, as the learner is told.
+/// How long a stop may take: a setting of the learner.
 pub const DRAIN_DEADLINE: Duration = Duration::from_secs(3);
 /// What the stop of a process takes beside that, on a machine that is busy with other tests.
 const STOP_SLACK: Duration = Duration::from_secs(20);

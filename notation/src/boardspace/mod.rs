@@ -1,6 +1,6 @@
 //! Games of Hive as boardspace.net writes them: a game tree that looks like SGF, with the commands of its own client.
 //!
-//! The dialect and its oddities are told in `docs/game-records.md`. Cells are trusted, the references beside them are
+//! The dialect and its oddities are described in `docs/game-records.md`. Cells are trusted, the references beside them are
 //! comments; nothing counts until its `done`. Only the first game tree of a text is read.
 
 mod header;

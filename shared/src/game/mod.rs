@@ -1,7 +1,7 @@
 //! The rules of a board game as the search, the learner and the actors see them.
 //!
 //! One contract, [`Game`], and the vocabulary every game shares: [`Side`], [`Outcome`], [`Value`].
-//! Which games exist is told in [`crate::catalog`] alone.
+//! Which games exist is known to [`crate::catalog`] alone.
 
 pub mod dama;
 mod heuristic;
@@ -26,7 +26,7 @@ pub const MOVE_TEXT_BYTES_MAX: usize = 64;
 /// Laws, checked by [`crate::conformance::check_game`] for every game:
 /// - a position without an outcome has at least one legal move;
 /// - equal positions give equal moves in equal order;
-/// - a move is told from every other by its [`MoveNumber`];
+/// - a move differs from every other by its [`MoveNumber`];
 /// - the text of a move takes at most [`MOVE_TEXT_BYTES_MAX`];
 /// - the hash after a play equals the hash of the same position built afresh.
 ///

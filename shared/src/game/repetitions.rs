@@ -1,6 +1,6 @@
 //! How often a position has occurred, told in constant time however long the game is.
 
-/// What tells a position from others.
+/// What distinguishes a position from others.
 pub(super) trait Key: Copy + PartialEq {
     /// Returns a number whose upper bits are well mixed.
     fn mixed(self) -> u64;

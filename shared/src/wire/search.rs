@@ -1,4 +1,4 @@
-//! How a worker is to search, as each lease tells it.
+//! How a worker is to search: a part of each lease.
 
 use super::WireError;
 use crate::search::{FirstPlayUrgency, RootSelection, SearchSettings};

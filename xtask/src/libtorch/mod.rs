@@ -96,7 +96,7 @@ fn check(folder: &Path, flavour: Flavour) -> Result<()> {
     }
 }
 
-/// The version as the folder tells it, without a build suffix such as `+cpu`.
+/// The version that the folder states, without a build suffix such as `+cpu`.
 fn version(folder: &Path) -> Option<String> {
     let named = fs::read_to_string(folder.join("build-version")).ok().map(|text| text.trim().to_owned());
     let version = named.or_else(|| {

@@ -1,6 +1,6 @@
 //! Italian draughts for a network: 13 planes of 8 x 8, and two ways to number moves.
 //!
-//! What the planes and indices mean is told in `docs/encoding-dama.md`. Everything is seen from the side to move: for
+//! What the planes and indices mean is described in `docs/encoding-dama.md`. Everything is seen from the side to move: for
 //! Black the board is turned by 180 degrees and the colours are changed. That is the game's only symmetry, so there is
 //! none left to turn samples by.
 

@@ -1,6 +1,6 @@
 //! Hive for a network: 24 planes of `frame` x `frame` axial cells, 5,488 policy indices, twelve symmetries.
 //!
-//! What the planes and indices mean is told in `docs/encoding.md`. Everything is seen from the side to move, and every
+//! What the planes and indices mean is described in `docs/encoding.md`. Everything is seen from the side to move, and every
 //! index is a function of what the planes show.
 //!
 //! A position knows which expansions its game has. An encoding of a type shows positions of every type within it: what is

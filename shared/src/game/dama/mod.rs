@@ -1,6 +1,6 @@
 //! Italian draughts (Dama Italiana): 32 squares, short kings, four priorities of capturing.
 //!
-//! The rules are told in `docs/dama-rules.md`. Moves and positions as text: [`text`], [`fen`].
+//! The rules are described in `docs/dama-rules.md`. Moves and positions as text: [`text`], [`fen`].
 
 mod board;
 mod endgame;

@@ -161,7 +161,7 @@ impl Game for Hive {
     }
 
     fn evaluation_hash(&self, position: &Position) -> u64 {
-        // Pieces are told by kind in the hash of the position; here it matters which of them rests.
+        // The hash of the position knows pieces by kind; here it matters which of them rests.
         let counts = resting(position) << 8 | u64::from(position.history.occurrence_count());
         mix_seed(position.hash(), u64::from(position.ply()) << 32 | counts)
     }

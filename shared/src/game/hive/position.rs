@@ -1,6 +1,6 @@
 //! The pieces on the board, kept so that copying, playing and asking are all cheap.
 //!
-//! Which moves are legal is told in `moves`; how a position is built from nothing in `rebuild`.
+//! Which moves are legal is in `moves`; how a position is built from nothing in `rebuild`.
 
 use super::cell_set::Bits;
 use super::hash::piece_hash;
@@ -371,7 +371,7 @@ impl Position {
         piece_hash(piece, self.levels[index], self.cells[index], reference)
     }
 
-    /// The cell from which all others are told in the hash: a queen's, so that a shifted hive hashes alike.
+    /// The cell from which the hash counts all others: a queen's, so that a shifted hive hashes alike.
     const fn reference(&self) -> Option<Cell> {
         match self.queen(Side::White) {
             Some(cell) => Some(cell),
@@ -379,7 +379,7 @@ impl Position {
         }
     }
 
-    /// Before a queen is placed at most six pieces lie on the board: every pair is told.
+    /// Before a queen is placed at most six pieces lie on the board: every pair is counted.
     fn pair_sum(&self) -> u64 {
         let told_from = |from: Piece| {
             let reference = self.cells[from.index() & 31];

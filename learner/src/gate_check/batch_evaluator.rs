@@ -6,7 +6,7 @@ use shared::game::Value;
 use shared::ids::{NetworkId, NetworkRef};
 use shared::search::{EvaluationError, LeafAnswers};
 
-use super::ply_search::AnswersLeaves;
+use super::ply_search::BatchEvaluator;
 use super::{ANSWER_TIME_MAX, GateCheck, GateCheckError};
 
 /// A leaf that was added.
@@ -16,7 +16,7 @@ struct AddedLeaf {
 }
 
 /// Collects leaves and has them evaluated.
-pub(super) struct LeafAsker<'a, E: Encoding> {
+pub(super) struct LocalBatchEvaluator<'a, E: Encoding> {
     check: &'a GateCheck<E>,
     evaluator: LocalEvaluator,
     batches: Vec<LocalBatch>,
@@ -25,7 +25,7 @@ pub(super) struct LeafAsker<'a, E: Encoding> {
     policy_indices: Vec<u16>,
 }
 
-impl<'a, E: Encoding> LeafAsker<'a, E> {
+impl<'a, E: Encoding> LocalBatchEvaluator<'a, E> {
     pub(super) fn new(check: &'a GateCheck<E>) -> Self {
         let evaluator = LocalEvaluator::new(&check.inference);
         Self { check, evaluator, batches: vec![], added: vec![], packed: vec![], policy_indices: vec![] }
@@ -43,7 +43,7 @@ impl<'a, E: Encoding> LeafAsker<'a, E> {
     }
 }
 
-impl<E: Encoding> AnswersLeaves<E> for LeafAsker<'_, E> {
+impl<E: Encoding> BatchEvaluator<E> for LocalBatchEvaluator<'_, E> {
     fn add(&mut self, network_id: NetworkId, position: &Pos<E>, moves: &[Mv<E>]) -> Result<(), GateCheckError> {
         let batch_index = self.open_batch(NetworkRef::Id(network_id));
         self.packed.clear();
@@ -55,7 +55,7 @@ impl<E: Encoding> AnswersLeaves<E> for LeafAsker<'_, E> {
         Ok(())
     }
 
-    fn answer(&mut self) -> Result<Vec<(Vec<f32>, Value)>, GateCheckError> {
+    fn evaluate(&mut self) -> Result<Vec<(Vec<f32>, Value)>, GateCheckError> {
         let (batches, added) = (std::mem::take(&mut self.batches), std::mem::take(&mut self.added));
         let asking = async { tokio::time::timeout(ANSWER_TIME_MAX, self.evaluator.evaluate(batches)).await };
         let answered = self.check.tokio.block_on(self.check.stop.run_until_cancelled(asking));
