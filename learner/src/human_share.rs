@@ -8,6 +8,7 @@ use samples::human_games::{
 };
 use samples::split::Split;
 use shared::catalog::GameSpec;
+use shared::ids::Generation;
 use tracing::info;
 
 use crate::config::{LearnerConfig, ReplayConfig};
@@ -99,10 +100,10 @@ impl ReplayConfig {
     /// Returns how many of `batch_size` positions come from human games while the best network is of `generation`: the
     /// share falls in a straight line to 0.
     #[must_use]
-    pub fn human_count(&self, generation: u32, batch_size: u32) -> u32 {
+    pub fn human_count(&self, generation: Generation, batch_size: u32) -> u32 {
         let left = match self.human_share_generations {
             0 => 1.0,
-            end => 1.0 - f64::from(generation.min(end)) / f64::from(end),
+            end => 1.0 - f64::from(generation.get().min(end)) / f64::from(end),
         };
         (f64::from(batch_size) * self.human_share * left).round() as u32
     }
@@ -117,14 +118,14 @@ mod tests {
     fn the_share_falls_in_a_straight_line_or_stays() {
         let mut config =
             ReplayConfig { human_share: 0.5, human_share_generations: 10, ..LearnerConfig::default().replay };
-        let counts = [0, 1, 5, 9, 10, 99].map(|generation| config.human_count(generation, 100));
+        let counts = [0, 1, 5, 9, 10, 99].map(|generation| config.human_count(Generation::new(generation), 100));
         assert_eq!(counts, [50, 45, 25, 5, 0, 0]);
         config.human_share_generations = 0;
-        assert_eq!([0, 99].map(|generation| config.human_count(generation, 100)), [50, 50]);
+        assert_eq!([0, 99].map(|generation| config.human_count(Generation::new(generation), 100)), [50, 50]);
         config.human_share = 1.0;
-        assert_eq!(config.human_count(3, 7), 7);
+        assert_eq!(config.human_count(Generation::new(3), 7), 7);
         config.human_share = 0.0;
-        assert_eq!(config.human_count(3, 7), 0);
+        assert_eq!(config.human_count(Generation::new(3), 7), 0);
     }
 
     #[test]

@@ -33,12 +33,14 @@ fn spread(places: &[f64]) -> Vec<usize> {
 
 #[cfg(test)]
 mod tests {
+    use shared::ids::{Generation, NetworkId};
+
     use super::*;
 
     fn networks(costs: &[f64]) -> Vec<RunNetwork> {
         let network = |(generation, cost): (u32, &f64)| RunNetwork {
-            network_id: generation + 1,
-            generation,
+            network_id: NetworkId::new(generation + 1).unwrap(),
+            generation: Generation::new(generation),
             file: "network".into(),
             training_step: 0,
             game_count: 0,
@@ -48,7 +50,7 @@ mod tests {
     }
 
     fn chosen(costs: &[f64], every: Option<usize>) -> Vec<u32> {
-        choose(&networks(costs), CurveAxis::Cost, every).iter().map(|network| network.generation).collect()
+        choose(&networks(costs), CurveAxis::Cost, every).iter().map(|network| network.generation.get()).collect()
     }
 
     #[test]

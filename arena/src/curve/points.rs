@@ -88,13 +88,14 @@ fn points_of(score: &GateScore) -> [f64; 2] {
 #[cfg(test)]
 mod tests {
     use shared::catalog::GameSpec;
+    use shared::ids::{Generation, NetworkId};
 
     use super::*;
 
     fn played(generation: u32, wins: [u32; 2]) -> PlayedNetwork {
         let network = RunNetwork {
-            network_id: generation + 1,
-            generation,
+            network_id: NetworkId::new(generation + 1).unwrap(),
+            generation: Generation::new(generation),
             file: "network".into(),
             training_step: 0,
             game_count: 10 * u64::from(generation),

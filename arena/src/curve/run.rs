@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use networks::database_of;
 use rusqlite::Connection;
 use shared::catalog::GameSpec;
+use shared::ids::{Generation, NetworkId};
 
 use super::error::CurveError;
 use crate::database::open_to_read;
@@ -31,9 +32,9 @@ pub struct CurveRun {
 #[derive(Debug, Clone, PartialEq)]
 pub struct RunNetwork {
     /// Its number.
-    pub network_id: u32,
+    pub network_id: NetworkId,
     /// Its generation.
-    pub generation: u32,
+    pub generation: Generation,
     /// Its weights.
     pub file: PathBuf,
     /// Training steps behind it.
@@ -117,8 +118,8 @@ fn read_networks(connection: &Connection, dir: &Path) -> rusqlite::Result<Vec<Ru
     let rows = statement.query_map([], |row| {
         let (flop, uncounted): (f64, u32) = (row.get(5)?, row.get(6)?);
         Ok(RunNetwork {
-            network_id: row.get(0)?,
-            generation: row.get(1)?,
+            network_id: NetworkId::new(row.get(0)?).ok_or(rusqlite::Error::IntegralValueOutOfRange(0, 0))?,
+            generation: Generation::new(row.get(1)?),
             file: dir.join(row.get::<_, String>(2)?),
             training_step: row.get::<_, i64>(3)?.cast_unsigned(),
             game_count: row.get::<_, i64>(4)?.cast_unsigned(),

@@ -75,6 +75,7 @@ fn field(text: &str) -> String {
 #[cfg(test)]
 pub(super) mod tests {
     use shared::gate::GateScore;
+    use shared::ids::{Generation, NetworkId};
 
     use super::*;
     use crate::curve::RunNetwork;
@@ -83,8 +84,8 @@ pub(super) mod tests {
     pub(in crate::curve) fn curve(name: &str) -> Curve {
         let point = |generation: u32, pflop: Option<f64>, elo| CurvePoint {
             network: RunNetwork {
-                network_id: generation + 1,
-                generation,
+                network_id: NetworkId::new(generation + 1).expect("from 1"),
+                generation: Generation::new(generation),
                 file: "network".into(),
                 training_step: 100,
                 game_count: 64,

@@ -10,6 +10,7 @@ use shared::catalog::{GameSpec, GameVisitor};
 use shared::encoding::Encoding;
 use shared::game::Game;
 use shared::gate::{GateRule, GateSettings, SequentialTest};
+use shared::ids::Generation;
 use shared::search::SearchSettings;
 use shared::setting::{SettingError, check_range, check_that};
 
@@ -54,10 +55,10 @@ impl SelfPlayConfig {
     /// Returns the search settings at `generation` of the `iteration` with this number, from 1: the number of simulations
     /// grows in a straight line.
     #[must_use]
-    pub fn search_at(&self, generation: u32, iteration: u32) -> SearchSettings {
+    pub fn search_at(&self, generation: Generation, iteration: u32) -> SearchSettings {
         let mut search = self.search.clone();
         let grown = match self.simulation_growth {
-            SimulationGrowth::Generation => generation,
+            SimulationGrowth::Generation => generation.get(),
             SimulationGrowth::Iteration => iteration.saturating_sub(1),
         };
         if grown < self.simulation_growth_generations {
@@ -242,8 +243,9 @@ mod tests {
         let mut self_play = LearnerConfig::default().self_play;
         (self_play.simulation_count_first, self_play.search.simulation_count) = (200, 800);
         let counts = |self_play: &SelfPlayConfig| {
-            [(0, 1), (3, 9), (10, 10), (40, 50)]
-                .map(|(generation, iteration)| self_play.search_at(generation, iteration).simulation_count)
+            [(0, 1), (3, 9), (10, 10), (40, 50)].map(|(generation, iteration)| {
+                self_play.search_at(Generation::new(generation), iteration).simulation_count
+            })
         };
         assert_eq!(counts(&self_play), [800; 4], "from the start");
         self_play.simulation_growth_generations = 10;

@@ -5,7 +5,7 @@ use std::path::Path;
 use proto::remote_inference_client::RemoteInferenceClient;
 use sha2::{Digest, Sha256};
 use shared::ids::{NetworkId, NetworkRef};
-use shared::wire::network_id_from_wire;
+use shared::wire::{network_id_from_wire, network_ref_to_wire};
 use store::files::RunFiles;
 use tokio::io::AsyncWriteExt;
 use tonic::Status;
@@ -59,12 +59,8 @@ pub(super) async fn fetch(
     network: NetworkRef,
     files: &RunFiles,
 ) -> Result<NetworkId, SessionError> {
-    let network_id = match network {
-        NetworkRef::Best => 0,
-        NetworkRef::Id(network_id) => network_id.get(),
-    };
     let request = proto::FetchNetworkRequest {
-        network_id,
+        network_id: network_ref_to_wire(network),
         server: server.to_owned(),
         protocol_version: proto::PROTOCOL_VERSION,
         domain_version: shared::DOMAIN_VERSION,

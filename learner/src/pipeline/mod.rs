@@ -190,7 +190,7 @@ impl<E: Encoding> Pipeline<E> {
     fn plan_self_play(&mut self, iteration: &IterationRow, lockstep_game_count: u64) -> Result<(), PipelineError> {
         let is_lockstep = self.settings.mode == PipelineMode::Lockstep;
         let is_paused = is_lockstep && iteration.state != IterationState::SelfPlay;
-        let search = self.settings.self_play.search_at(self.best.get().generation.get(), iteration.number);
+        let search = self.settings.self_play.search_at(self.best.get().generation, iteration.number);
         let game_count_max = is_lockstep.then_some(lockstep_game_count);
         let starts = self.starts.clone();
         let plan = SelfPlayPlan { iteration: iteration.number, search, starts, game_count_max };

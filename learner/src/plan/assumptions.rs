@@ -3,6 +3,7 @@
 use serde::Serialize;
 use shared::catalog::GameSpec;
 use shared::gate::GateRule;
+use shared::ids::Generation;
 use shared::search::SearchSettings;
 
 use super::Workload;
@@ -78,7 +79,7 @@ impl Workload {
     pub fn of(
         config: &LearnerConfig,
         assumptions: &Assumptions,
-        (generation, iteration): (u32, u32),
+        (generation, iteration): (Generation, u32),
         parameter_count: usize,
     ) -> Self {
         let search = config.self_play.search_at(generation, iteration);

@@ -1,5 +1,7 @@
 //! The formulas. Each is explained with its symbols in `docs/performance.md`.
 
+use shared::ids::Generation;
+
 use super::{Assumptions, Hardware, Limit, Plan, Rates, RunStart, Workload};
 
 /// Share of the batches that leaves of a gate may take beside self-play.
@@ -60,11 +62,11 @@ pub(super) fn run_start(
     iterations: u32,
     hardware: &Hardware,
     assumptions: &Assumptions,
-    workload_at: impl Fn(u32, u32) -> Workload,
+    workload_at: impl Fn(Generation, u32) -> Workload,
 ) -> RunStart {
     let (mut seconds, mut disk_bytes) = (0.0, 0.0);
     for iteration in 0..iterations {
-        let generation = (f64::from(iteration) * assumptions.promotions) as u32;
+        let generation = Generation::new((f64::from(iteration) * assumptions.promotions) as u32);
         let plan = plan(hardware, &workload_at(generation, iteration + 1), assumptions);
         seconds += plan.iteration_seconds;
         disk_bytes += plan.iteration_disk_bytes;

@@ -4,6 +4,7 @@ use std::fmt::{self, Display, Formatter};
 use std::time::Duration;
 
 use net::NetworkSpec;
+use shared::ids::Generation;
 use shared::setting::SettingError;
 
 use super::model::{plan, run_start};
@@ -24,7 +25,7 @@ impl PlanReport {
         let parameter_count = NetworkSpec::new(&config.game, config.network)?.shape.parameter_count();
         let workload_at =
             |generation, iteration| Workload::of(config, &assumptions, (generation, iteration), parameter_count);
-        let workload = workload_at(u32::MAX, u32::MAX);
+        let workload = workload_at(Generation::new(u32::MAX), u32::MAX);
         let plan = plan(&hardware, &workload, &assumptions);
         let start = run_start(START_ITERATIONS, &hardware, &assumptions, workload_at);
         Ok(Self { hardware, assumptions, workload, plan, start, notes: notes(&hardware, &workload, &plan) })

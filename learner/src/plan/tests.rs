@@ -1,5 +1,7 @@
 //! The model beside what was measured, and beside what must be so.
 
+use shared::ids::Generation;
+
 use super::*;
 use crate::config::LearnerConfig;
 
@@ -156,7 +158,7 @@ fn the_settings_become_a_workload() {
     config.self_play.search.full_search_share = 0.25;
     config.self_play.search.simulation_count = 800;
     config.self_play.search.fast_simulation_count = 160;
-    let workload = Workload::of(&config, &assumptions(), (u32::MAX, u32::MAX), 1_000_000);
+    let workload = Workload::of(&config, &assumptions(), (Generation::new(u32::MAX), u32::MAX), 1_000_000);
     assert_eq!(workload.self_play_simulations, 320.0);
     assert_eq!((workload.gate_games, workload.network_bytes), (360.0, 4e6));
     assert_eq!(workload.samples, 1000.0 * 512.0);

@@ -169,7 +169,7 @@ impl<E: Encoding> TrainerThread<E> {
         // After a roll-back the same step draws other samples.
         let seed = seed_of_step(self.parts.seed ^ u64::from(self.rollback_count).rotate_left(32), training_step);
         let human_count = match self.human {
-            Some(_) => replay.human_count(job.generation.get(), config.batch_size),
+            Some(_) => replay.human_count(job.generation, config.batch_size),
             None => 0,
         };
         let own_count = (config.batch_size - human_count) as usize;
