@@ -17,6 +17,8 @@ const SETTINGS: NetworkSettings = NetworkSettings {
     trunk: Trunk::Cells,
     policy_head: PolicyHead::Spatial,
     value_hidden: 8,
+    global_pooling_every: 0,
+    outlook_heads: false,
 };
 const FAST: [&str; 10] =
     ["--device", "cpu", "--simulations", "4", "--ply-limit", "30", "--against", "random", "--against", "mcts:4"];

@@ -18,6 +18,8 @@ const SETTINGS: NetworkSettings = NetworkSettings {
     trunk: Trunk::Frame,
     policy_head: PolicyHead::Spatial,
     value_hidden: 8,
+    global_pooling_every: 0,
+    outlook_heads: false,
 };
 
 fn network_of(game: &GameSpec, path: &Path, seed: u64) -> String {

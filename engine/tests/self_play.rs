@@ -20,6 +20,8 @@ fn network(path: &Path) {
         trunk: Trunk::Frame,
         policy_head: PolicyHead::Full,
         value_hidden: 4,
+        global_pooling_every: 0,
+        outlook_heads: false,
     };
     let spec = NetworkSpec::new(&game, settings).expect("such a network can be");
     Network::random(&spec, Device::CPU, 1).expect("a network").save(path).expect("the file is written");

@@ -210,7 +210,16 @@ fn a_network_is_played() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("generation 0.safetensors");
     let (architecture, trunk, policy_head) = (Architecture::Residual, Trunk::Cells, PolicyHead::Spatial);
-    let settings = NetworkSettings { architecture, blocks: 1, filters: 8, trunk, policy_head, value_hidden: 8 };
+    let settings = NetworkSettings {
+        architecture,
+        blocks: 1,
+        filters: 8,
+        trunk,
+        policy_head,
+        value_hidden: 8,
+        global_pooling_every: 0,
+        outlook_heads: false,
+    };
     let game = GameSpec::Hive { rules: HiveRules::default(), frame: 12 };
     let spec = NetworkSpec::new(&game, settings).expect("such a network can be");
     let network = Network::random(&spec, Device::CPU, 3).expect("a network");

@@ -19,6 +19,8 @@ const SETTINGS: NetworkSettings = NetworkSettings {
     trunk: Trunk::Frame,
     policy_head: PolicyHead::Full,
     value_hidden: 256,
+    global_pooling_every: 0,
+    outlook_heads: false,
 };
 
 fn run(mut command: Command) -> Output {

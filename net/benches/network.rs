@@ -77,6 +77,8 @@ fn hive(trunk: Trunk, blocks: u32, filters: u32) -> NetworkSpec {
         trunk,
         policy_head: PolicyHead::Spatial,
         value_hidden: 256,
+        global_pooling_every: 0,
+        outlook_heads: false,
     };
     let game = GameSpec::Hive { rules: HiveRules::default(), frame: 16 };
     NetworkSpec::new(&game, settings).expect("such a network can be")
@@ -101,6 +103,8 @@ impl Dama {
             trunk,
             policy_head: PolicyHead::Spatial,
             value_hidden: 64,
+            global_pooling_every: 0,
+            outlook_heads: false,
         };
         dama_network(settings)
     }

@@ -76,7 +76,17 @@ mod tests {
             placement_kinds: 3,
             neighbourhood,
             feature_count: usize::from(architecture == Architecture::DamaCnn),
-            settings: NetworkSettings { architecture, blocks: 2, filters: 8, trunk, policy_head, value_hidden: 16 },
+            ending_count: 0,
+            settings: NetworkSettings {
+                architecture,
+                blocks: 2,
+                filters: 8,
+                trunk,
+                policy_head,
+                value_hidden: 16,
+                global_pooling_every: 0,
+                outlook_heads: false,
+            },
         }
     }
 

@@ -136,6 +136,8 @@ mod tests {
         trunk: Trunk::Frame,
         policy_head: PolicyHead::Spatial,
         value_hidden: 8,
+        global_pooling_every: 0,
+        outlook_heads: false,
     };
 
     fn open<G: NetworkGame>(path: &Path) -> Result<NetworkEvaluator<G>, NetError> {

@@ -41,6 +41,8 @@ pub(crate) struct CellGrid {
     rows: Vec<u32>,
     /// Which cell of all frames, one after the other, each row is, i64 [N].
     places: Tensor,
+    /// Which position each row belongs to, B for spare rows, i64 [N + S].
+    owners: Tensor,
     cell_count: usize,
 }
 
@@ -83,6 +85,27 @@ impl Grid {
         }
     }
 
+    /// Returns mean and maximum of each filter over the cells of each position: none below 0, to [B, 2 * C].
+    /// Differentiable.
+    pub(crate) fn pool(&self, trunk: &Tensor) -> Result<Tensor, NetError> {
+        match self {
+            Self::Frame { .. } => {
+                let cells: &[i64] = &[2, 3];
+                let mean = trunk.f_mean_dim(cells, false, Kind::Float)?.f_to_kind(trunk.kind())?;
+                Ok(Tensor::f_cat(&[mean, trunk.f_amax(cells, false)?], 1)?)
+            }
+            Self::Cells(grid) => grid.pool(trunk),
+        }
+    }
+
+    /// Returns the numbers of each position, [B, C], as they are added to each of its cells. Differentiable.
+    pub(crate) fn broadcast(&self, positions: &Tensor) -> Result<Tensor, NetError> {
+        match self {
+            Self::Frame { .. } => Ok(positions.f_unsqueeze(2)?.f_unsqueeze(3)?),
+            Self::Cells(grid) => grid.broadcast(positions),
+        }
+    }
+
     /// Returns the row of a cell of a position in the trunk's output, `None` if nothing is computed there.
     pub(crate) fn row(&self, position: usize, cell: u16) -> Option<i64> {
         match self {
@@ -103,7 +126,9 @@ impl CellGrid {
         let cell_count = shape.cell_count();
         let mut rows = vec![NOT_ACTIVE; input.len() * cell_count];
         let mut places = Vec::with_capacity(input.active_cells.len());
+        let mut owners = Vec::with_capacity(input.active_cells.len() + spare_rows);
         for position in 0..input.len() {
+            owners.extend(input.active_range(position).map(|_| position as i64));
             for row in input.active_range(position) {
                 let place = position * cell_count + usize::from(input.active_cells[row]);
                 rows[place] = row as u32;
@@ -122,6 +147,7 @@ impl CellGrid {
         let mut neighbours = neighbour_rows(shape, input, &rows);
         let taps = 1 + offsets(shape).len();
         neighbours.resize(neighbours.len() + spare_rows * taps, none);
+        owners.resize(owners.len() + spare_rows, input.len() as i64);
         let dims = [input.len() as i64, most as i64];
         Ok(Self {
             dims: [none + spare_rows as i64, taps as i64],
@@ -130,6 +156,7 @@ impl CellGrid {
             members: Tensor::f_from_slice(&members)?.f_view(dims)?.f_to_device(device)?,
             counts: Tensor::f_from_slice(&counts)?.f_unsqueeze(1)?.f_to_device(device)?,
             places: Tensor::f_from_slice(&places)?.f_to_device(device)?,
+            owners: Tensor::f_from_slice(&owners)?.f_to_device(device)?,
             rows,
             cell_count,
         })
@@ -182,12 +209,17 @@ impl CellGrid {
     }
 
     /// Returns mean and maximum over the cells of each position: [N, C], none below 0, to [B, 2 * C]. Differentiable.
-    pub(crate) fn pool(&self, cells: &Tensor) -> Result<Tensor, NetError> {
+    fn pool(&self, cells: &Tensor) -> Result<Tensor, NetError> {
         // The rows of zeros that fill up change neither sum nor maximum.
         let members = rows_of(&self.with_zeros(cells)?, &self.members)?;
         let sum = members.f_sum_dim_intlist(1, false, Kind::Float)?;
         let mean = sum.f_div(&self.counts)?.f_to_kind(cells.kind())?;
         Ok(Tensor::f_cat(&[mean, members.f_amax(1, false)?], 1)?)
+    }
+
+    /// Gives each cell the numbers of its position: [B, C] to [N + S, C], spare rows zero. Differentiable.
+    fn broadcast(&self, positions: &Tensor) -> Result<Tensor, NetError> {
+        rows_of(&with_zeros_behind(positions)?, &self.owners)
     }
 
     /// Lays the cells out in their frames, zeros elsewhere: [N, C] to [B, H * W * C], the numbers of a cell side by side.
@@ -201,8 +233,7 @@ impl CellGrid {
 
     /// Returns `cells` with a row N of zeros.
     fn with_zeros(&self, cells: &Tensor) -> Result<Tensor, NetError> {
-        let is_there = self.spare_rows > 0;
-        Ok(if is_there { cells.shallow_clone() } else { cells.f_constant_pad_nd([0, 0, 0, 1])? })
+        if self.spare_rows > 0 { Ok(cells.shallow_clone()) } else { with_zeros_behind(cells) }
     }
 
     /// Returns the number of cells of each position, i64 [B].
@@ -219,6 +250,11 @@ impl CellGrid {
     pub(crate) fn row_count(&self) -> i64 {
         self.dims[0]
     }
+}
+
+/// Returns `rows` with a row of zeros behind them.
+fn with_zeros_behind(rows: &Tensor) -> Result<Tensor, NetError> {
+    Ok(rows.f_constant_pad_nd([0, 0, 0, 1])?)
 }
 
 /// Returns the rows of `cells` [N, C] that `rows` [..., M] names: [..., M, C]. Differentiable; the backward pass is parallel

@@ -101,6 +101,10 @@ impl Layout {
             Architecture::DamaCnn => layout.plain(shape),
         }
         layout.affine("value.output", 1, i64::from(shape.settings.value_hidden));
+        if shape.settings.outlook_heads {
+            layout.affine("outlook.pieces", 1, i64::from(shape.settings.filters));
+            layout.affine("outlook.ending", shape.ending_count as i64, i64::from(shape.settings.value_hidden));
+        }
         layout
     }
 
@@ -119,6 +123,12 @@ impl Layout {
             // Every block starts as the identity (Goyal et al. 2017): otherwise an untrained network, whose batch
             // norms have seen nothing yet, doubles its activations' variance in each block and shouts at random.
             self.weights.fill_last(".norm.weight", Fill::Zero);
+            if shape.settings.pools_in(block) {
+                let name = format!("block.{block}.pool");
+                // Mean and maximum over the cells. At first it adds nothing.
+                self.affine(&name, filters, 2 * filters);
+                self.weights.fill_last(".pool.weight", Fill::Zero);
+            }
         }
         match shape.settings.policy_head {
             PolicyHead::Full => {

@@ -93,8 +93,10 @@ impl Affine {
 
 /// What follows the first convolution.
 pub(crate) enum Block<C> {
-    /// Two convolutions, what came in added before the second rectifier.
-    Residual(C, C),
+    /// Two convolutions, what came in added before the second rectifier. With `pool`, what is made of mean and maximum
+    /// of each filter that came in, over all cells of the position, is added to each of them before the first rectifier
+    /// (global pooling; Wu 2019, "Accelerating Self-Play Learning in Go", 3.3).
+    Residual { first: C, second: C, pool: Option<Affine> },
     /// One convolution.
     Plain(C),
 }
@@ -134,6 +136,16 @@ pub(crate) struct Model<C> {
     pub blocks: Vec<Block<C>>,
     pub policy: Policy<C>,
     pub value: ValueHead<C>,
+    /// `None` where it only answers.
+    pub outlook: Option<OutlookHeads>,
+}
+
+/// What the network learns to foresee beside policy and value.
+pub(crate) struct OutlookHeads {
+    /// Of each cell: whether the piece on top of it moves again.
+    pub pieces: Affine,
+    /// Of the value head's hidden layer: the end of the game.
+    pub ending: Affine,
 }
 
 /// A network's output for B positions, before the legal moves are looked up.
@@ -142,6 +154,16 @@ pub(crate) struct Said {
     pub policy: Tensor,
     /// Values, f32 [B], -1..=1.
     pub value: Tensor,
+    /// What the network foresees, of one that learns to.
+    pub outlook: Option<SaidOutlook>,
+}
+
+/// What a network foresees, before sigmoids.
+pub(crate) struct SaidOutlook {
+    /// Logit that the piece on top of a cell moves again, [cells, 1], cells as [`Grid::row`] counts them.
+    pub pieces: Tensor,
+    /// Logits of the end, [B, numbers].
+    pub ending: Tensor,
 }
 
 /// What the heads read.
@@ -166,7 +188,10 @@ impl<C: Convolve> Model<C> {
             _ => None,
         };
         let seen = Seen { trunk, flat, grid };
-        Ok(Said { policy: self.policy.forward(&seen)?, value: self.value.forward(&seen)? })
+        let policy = self.policy.forward(&seen)?;
+        let hidden = self.value.hidden(&seen)?;
+        let outlook = self.outlook.as_ref().map(|heads| heads.forward(&seen, &hidden)).transpose()?;
+        Ok(Said { policy, value: self.value.forward(&hidden)?, outlook })
     }
 
     /// Returns the planes for convolutions, channels last, and the features [B, count], if there are any.
@@ -182,7 +207,7 @@ impl<C: Convolve> Model<C> {
         Ok((Some(maps), Some(features)))
     }
 
-    /// Returns the same network with other convolutions and layers.
+    /// Returns the same network with other convolutions and layers, to answer alone.
     pub(crate) fn map<D>(
         &self,
         convolution: impl Fn(&C) -> Result<D, NetError>,
@@ -190,7 +215,11 @@ impl<C: Convolve> Model<C> {
     ) -> Result<Model<D>, NetError> {
         let block = |block: &Block<C>| -> Result<Block<D>, NetError> {
             Ok(match block {
-                Block::Residual(first, second) => Block::Residual(convolution(first)?, convolution(second)?),
+                Block::Residual { first, second, pool } => Block::Residual {
+                    first: convolution(first)?,
+                    second: convolution(second)?,
+                    pool: pool.as_ref().map(&affine).transpose()?,
+                },
                 Block::Plain(only) => Block::Plain(convolution(only)?),
             })
         };
@@ -214,6 +243,7 @@ impl<C: Convolve> Model<C> {
                 hidden: affine(&self.value.hidden)?,
                 output: affine(&self.value.output)?,
             },
+            outlook: None,
         })
     }
 }
@@ -221,13 +251,34 @@ impl<C: Convolve> Model<C> {
 impl<C: Convolve> Block<C> {
     fn forward(&self, trunk: &Tensor, grid: &Grid) -> Result<Tensor, NetError> {
         match self {
-            Self::Residual(first, second) => second.apply_add_relu(&first.apply_relu(trunk, grid)?, trunk, grid),
+            Self::Residual { first, second, pool } => {
+                let inner = match pool {
+                    None => first.apply_relu(trunk, grid)?,
+                    Some(pool) => {
+                        let whole = grid.broadcast(&pool.apply(&grid.pool(trunk)?)?)?;
+                        first.apply_add_relu(trunk, &whole, grid)?
+                    }
+                };
+                second.apply_add_relu(&inner, trunk, grid)
+            }
             Self::Plain(only) => only.apply_relu(trunk, grid),
         }
     }
 }
 
 impl Seen<'_> {
+    /// Returns the trunk as one row a cell, as [`Grid::row`] counts them.
+    fn cells(&self) -> Result<Tensor, NetError> {
+        match self.grid {
+            Grid::Cells(_) => Ok(self.trunk.shallow_clone()),
+            // Channels last: without a copy.
+            Grid::Frame { .. } => {
+                let filters = self.trunk.size()[1];
+                Ok(self.trunk.f_permute([0, 2, 3, 1])?.f_reshape([-1, filters])?)
+            }
+        }
+    }
+
     fn flat(&self) -> Result<&Tensor, NetError> {
         self.flat.as_ref().ok_or_else(|| NetError::Torch("a head that wants a flattened trunk".into()))
     }
@@ -244,27 +295,30 @@ impl<C: Convolve> Policy<C> {
                 })
             }
             (Self::Straight { output }, _) => output.apply(seen.flat()?),
-            (Self::Spatial { maps }, Grid::Cells(_)) => maps.apply(&seen.trunk),
-            (Self::Spatial { maps }, Grid::Frame { .. }) => {
-                let filters = seen.trunk.size()[1];
-                // Channels last: one row a cell, without a copy.
-                maps.apply(&seen.trunk.f_permute([0, 2, 3, 1])?.f_reshape([-1, filters])?)
-            }
+            (Self::Spatial { maps }, _) => maps.apply(&seen.cells()?),
         }
     }
 }
 
+impl OutlookHeads {
+    fn forward(&self, seen: &Seen<'_>, hidden: &Tensor) -> Result<SaidOutlook, NetError> {
+        Ok(SaidOutlook { pieces: self.pieces.apply(&seen.cells()?)?, ending: self.ending.apply(hidden)? })
+    }
+}
+
 impl<C: Convolve> ValueHead<C> {
-    fn forward(&self, seen: &Seen<'_>) -> Result<Tensor, NetError> {
+    /// Returns the hidden layer, [B, hidden].
+    fn hidden(&self, seen: &Seen<'_>) -> Result<Tensor, NetError> {
         let mut hidden = match (&self.summary, seen.grid) {
             (Summary::Convolution(maps), grid) => self.hidden.apply(&flatten(&maps.apply_relu(&seen.trunk, grid)?)?)?,
-            (Summary::Pooled, Grid::Cells(cells)) => self.hidden.apply(&cells.pool(&seen.trunk)?)?,
-            (Summary::Pooled, Grid::Frame { .. }) => {
-                return Err(NetError::Torch("a value head without a convolution".into()));
-            }
+            (Summary::Pooled, grid) => self.hidden.apply(&grid.pool(&seen.trunk)?)?,
             (Summary::Straight, _) => self.hidden.apply(seen.flat()?)?,
         };
-        let value = self.output.apply(&hidden.f_relu_()?)?;
+        Ok(hidden.f_relu_()?)
+    }
+
+    fn forward(&self, hidden: &Tensor) -> Result<Tensor, NetError> {
+        let value = self.output.apply(hidden)?;
         Ok(value.f_to_kind(Kind::Float)?.f_tanh()?.f_flatten(0, -1)?)
     }
 }
@@ -331,9 +385,10 @@ pub(crate) fn norm_model(
     };
     let block = |number| -> Result<_, NetError> {
         let part = |part: &str| convolution(&format!("block.{number}.{part}"));
-        Ok(Block::Residual(part("first")?, part("second")?))
+        let pool = settings.pools_in(number).then(|| affine(&format!("block.{number}.pool"))).transpose()?;
+        Ok(Block::Residual { first: part("first")?, second: part("second")?, pool })
     };
-    let plain = |number| Ok(Block::Plain(convolution(&format!("plain.{number}"))?));
+    let plain = |number: u32| Ok(Block::Plain(convolution(&format!("plain.{number}"))?));
     Ok(Model {
         feature_count: shape.feature_count,
         first: convolution("first")?,
@@ -343,6 +398,10 @@ pub(crate) fn norm_model(
         },
         policy,
         value: ValueHead { summary, hidden: affine("value.hidden")?, output: affine("value.output")? },
+        outlook: match settings.outlook_heads {
+            true => Some(OutlookHeads { pieces: affine("outlook.pieces")?, ending: affine("outlook.ending")? }),
+            false => None,
+        },
     })
 }
 

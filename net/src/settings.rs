@@ -3,7 +3,7 @@
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
-use shared::encoding::{Encoding, Neighbourhood, PlaneShape};
+use shared::encoding::{ENDING_COUNT_MAX, Encoding, Neighbourhood, PlaneShape};
 use shared::setting::{SettingError, check_range, check_that};
 
 /// How convolutions and heads are put together.
@@ -59,6 +59,19 @@ pub struct NetworkSettings {
     pub policy_head: PolicyHead,
     /// Width of the hidden layer of the value head, 1..=8192.
     pub value_hidden: u32,
+    /// Every so many blocks, one adds to its cells what it makes of the whole position: 0..=100, 0 = none does. Files from
+    /// before there was a choice do not name it: 0.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub global_pooling_every: u32,
+    /// Whether it has heads that foresee the rest of the game, for its training alone. Files from before there was a choice
+    /// do not name it: no.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub outlook_heads: bool,
+}
+
+/// Whether a key can be left out, since a file without it means 0.
+fn is_zero<N: Default + PartialEq>(number: &N) -> bool {
+    *number == N::default()
 }
 
 impl NetworkSettings {
@@ -71,6 +84,17 @@ impl NetworkSettings {
         check_range("blocks", self.blocks, u32::from(is_plain)..=100)?;
         check_range("filters", self.filters, 1..=2048)?;
         check_range("value_hidden", self.value_hidden, 1..=8192)?;
+        check_range("global_pooling_every", self.global_pooling_every, 0..=100)?;
+        check_that(
+            "outlook_heads",
+            !is_plain || !self.outlook_heads,
+            || "architecture \"dama-cnn\" has no such heads: set false",
+        )?;
+        check_that(
+            "global_pooling_every",
+            !is_plain || self.global_pooling_every == 0,
+            || "architecture \"dama-cnn\" has no blocks that pool: set 0",
+        )?;
         check_that(
             "trunk",
             !is_plain || self.trunk == Trunk::Frame,
@@ -81,6 +105,11 @@ impl NetworkSettings {
             !is_plain || self.policy_head == PolicyHead::Full,
             || "architecture \"dama-cnn\" has no such head: set \"full\"",
         )
+    }
+
+    /// Returns whether block `block`, counted from 0, pools.
+    pub(crate) const fn pools_in(&self, block: u32) -> bool {
+        self.global_pooling_every > 0 && (block + 1).is_multiple_of(self.global_pooling_every)
     }
 }
 
@@ -98,6 +127,8 @@ pub struct NetworkShape {
     /// So many planes at the end are read as one number each, beside the flattened trunk, and not by convolutions; 0
     /// where convolutions read every plane.
     pub feature_count: usize,
+    /// Numbers that the heads foresee of each game's end, the distance to it among them; 0 without such heads.
+    pub ending_count: usize,
     /// Size of trunk and heads.
     pub settings: NetworkSettings,
 }
@@ -114,6 +145,7 @@ impl NetworkShape {
                 Architecture::Residual => 0,
                 Architecture::DamaCnn => encoding.feature_count(),
             },
+            ending_count: if settings.outlook_heads { encoding.ending_scales().len() + 1 } else { 0 },
             settings,
         }
     }
@@ -150,6 +182,12 @@ impl NetworkShape {
             self.feature_count == 0 || reads_features,
             || "a residual network reads every plane by convolutions",
         )?;
+        check_that(
+            "ending_count",
+            (self.ending_count > 0) == self.settings.outlook_heads,
+            || "goes with outlook heads, and with nothing else",
+        )?;
+        check_range("ending_count", self.ending_count, 0..=ENDING_COUNT_MAX + 1)?;
         check_range("rows", self.planes.rows, 1..=256)?;
         check_range("columns", self.planes.columns, 1..=256)?;
         check_range("policy_size", self.policy_size, 1..=usize::from(u16::MAX))?;
@@ -159,7 +197,8 @@ impl NetworkShape {
 
 impl fmt::Display for NetworkShape {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let NetworkSettings { architecture, blocks, filters, trunk, policy_head, value_hidden } = self.settings;
+        let NetworkSettings { architecture, blocks, filters, trunk, policy_head, value_hidden, .. } = self.settings;
+        let NetworkSettings { global_pooling_every, outlook_heads, .. } = self.settings;
         let PlaneShape { planes, rows, columns } = self.planes;
         let head = match policy_head {
             PolicyHead::Full => "full",
@@ -170,13 +209,21 @@ impl fmt::Display for NetworkShape {
             (Architecture::Residual, Trunk::Frame) => write!(f, "{blocks} blocks of {filters}")?,
             (Architecture::Residual, Trunk::Cells) => write!(f, "{blocks} blocks of {filters} on active cells")?,
         }
+        match global_pooling_every {
+            0 => {}
+            1 => write!(f, ", each with global pooling")?,
+            every => write!(f, ", one in {every} with global pooling")?,
+        }
         write!(
             f,
             ", {head} policy head of {} ({} placement kinds), value head of {value_hidden}, {planes} planes of \
              {rows}x{columns}",
             self.policy_size, self.placement_kinds
         )?;
-        if self.feature_count > 0 { write!(f, ", the last {} as features", self.feature_count) } else { Ok(()) }
+        if self.feature_count > 0 {
+            write!(f, ", the last {} as features", self.feature_count)?;
+        }
+        if outlook_heads { f.write_str(", outlook heads") } else { Ok(()) }
     }
 }
 
@@ -191,6 +238,8 @@ struct ShapeRecord {
     neighbourhood: Option<Neighbourhood>,
     #[serde(default)]
     feature_count: usize,
+    #[serde(default, skip_serializing_if = "is_zero")]
+    ending_count: usize,
     settings: NetworkSettings,
 }
 
@@ -204,6 +253,7 @@ impl Serialize for NetworkShape {
             placement_kinds: self.placement_kinds,
             neighbourhood: self.neighbourhood,
             feature_count: self.feature_count,
+            ending_count: self.ending_count,
             settings: self.settings,
         }
         .serialize(serializer)
@@ -219,6 +269,7 @@ impl<'de> Deserialize<'de> for NetworkShape {
             placement_kinds: record.placement_kinds,
             neighbourhood: record.neighbourhood,
             feature_count: record.feature_count,
+            ending_count: record.ending_count,
             settings: record.settings,
         })
     }
@@ -237,6 +288,8 @@ mod tests {
             trunk: Trunk::Frame,
             policy_head: PolicyHead::Spatial,
             value_hidden: 256,
+            global_pooling_every: 0,
+            outlook_heads: false,
         };
         assert!(good.check().is_ok());
         let error = NetworkSettings { filters: 0, ..good }.check().unwrap_err();
@@ -250,6 +303,8 @@ mod tests {
         let spatial = NetworkSettings { policy_head: PolicyHead::Spatial, ..plain };
         assert!(error(spatial).starts_with("policy_head: architecture \"dama-cnn\""));
         assert_eq!(error(NetworkSettings { blocks: 0, ..plain }), "blocks: 0 is not in 1..=100");
+        let pooled = NetworkSettings { global_pooling_every: 2, ..plain };
+        assert!(error(pooled).starts_with("global_pooling_every: architecture"));
         let old = r#"{"blocks":6,"filters":64,"policy_head":"spatial","value_hidden":256}"#;
         assert_eq!(serde_json::from_str::<NetworkSettings>(old).unwrap(), good, "an old file means the frame");
     }

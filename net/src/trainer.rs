@@ -8,12 +8,12 @@ use std::ops::Bound::{Excluded, Included};
 use std::ops::{Range, RangeInclusive};
 
 use serde::{Deserialize, Serialize};
-use shared::encoding::TrainingBatch;
+use shared::encoding::{OutlookTargets, TrainingBatch};
 use shared::setting::{SettingError, check_range};
 use tch::{Kind, Reduction, Tensor};
 
-use crate::grid::Grid;
-use crate::model::{Model, NormConvolution};
+use crate::grid::{Grid, rows_of};
+use crate::model::{Model, NormConvolution, SaidOutlook};
 use crate::moves::{MoveIndex, check_input};
 use crate::planes::upload;
 use crate::weight_average::WeightAverage;
@@ -38,6 +38,9 @@ pub struct TrainingSettings {
     pub gradient_clip_norm: Option<f64>,
     /// Weight of the squared value error against the policy cross-entropy, 0..=1,000,000.
     pub value_loss_weight: f64,
+    /// Weight of what the outlook heads get wrong against the policy cross-entropy, 0..=1,000,000. Without such heads it
+    /// means nothing.
+    pub outlook_loss_weight: f64,
     /// The numbers in which a step multiplies. Weights, statistics, losses and velocity are 32 bits always.
     pub precision: Precision,
     /// Share of the average of the weights that a step keeps, above 0 and below 1; `None`: there is no average.
@@ -55,6 +58,7 @@ impl Default for TrainingSettings {
             weight_decay: 1e-4,
             gradient_clip_norm: None,
             value_loss_weight: 1.0,
+            outlook_loss_weight: 0.0,
             precision: Precision::Float32,
             weight_average_decay: None,
             policy_rate_scale: 1.0,
@@ -72,7 +76,7 @@ impl TrainingSettings {
     pub const GRADIENT_CLIP_NORMS: RangeInclusive<f64> = 0.0..=GRADIENT_CLIP_NORM_MAX;
     /// Shares of the average that a user may set; 0 stands for `None`.
     pub const WEIGHT_AVERAGE_DECAYS: Range<f64> = 0.0..1.0;
-    /// Possible values of `value_loss_weight`, `policy_rate_scale` and `value_rate_scale`.
+    /// Possible values of `value_loss_weight`, `outlook_loss_weight`, `policy_rate_scale` and `value_rate_scale`.
     pub const FACTORS: RangeInclusive<f64> = 0.0..=1e6;
 
     /// Checks the ranges.
@@ -83,6 +87,7 @@ impl TrainingSettings {
         check_range("momentum", self.momentum, Self::MOMENTA)?;
         check_range("weight_decay", self.weight_decay, Self::WEIGHT_DECAYS)?;
         check_range("value_loss_weight", self.value_loss_weight, Self::FACTORS)?;
+        check_range("outlook_loss_weight", self.outlook_loss_weight, Self::FACTORS)?;
         check_range("policy_rate_scale", self.policy_rate_scale, Self::FACTORS)?;
         check_range("value_rate_scale", self.value_rate_scale, Self::FACTORS)?;
         if let Some(decay) = self.weight_average_decay {
@@ -102,7 +107,10 @@ pub struct StepLosses {
     pub policy_loss: f64,
     /// Mean squared error of the value.
     pub value_loss: f64,
-    /// Policy loss + `value_loss_weight` x value loss.
+    /// Cross-entropy in nats of whether pieces move again, mean over pieces, + squared error of the numbers of the end, mean
+    /// over numbers, where they are known; 0 without outlook heads.
+    pub outlook_loss: f64,
+    /// Policy loss + `value_loss_weight` x value loss + `outlook_loss_weight` x outlook loss.
     pub total: f64,
     /// Length of the gradient of `total`, before shortening and without weight decay.
     pub gradient_norm: f64,
@@ -275,7 +283,13 @@ impl Trainer {
         let policy_loss =
             shares.f_mul(&targets.policy)?.f_sum(Kind::Float)?.f_div_scalar(-(batch.input.len() as f64))?;
         let value_loss = output.value.f_mse_loss(&targets.value, Reduction::Mean)?;
-        let total = policy_loss.f_add(&value_loss.f_mul_scalar(self.settings.value_loss_weight)?)?;
+        let outlook_loss = match &output.outlook {
+            Some(said) => outlook_loss(said, &batch.outlook, &grid)?,
+            None => value_loss.f_zeros_like()?,
+        };
+        let total = policy_loss
+            .f_add(&value_loss.f_mul_scalar(self.settings.value_loss_weight)?)?
+            .f_add(&outlook_loss.f_mul_scalar(self.settings.outlook_loss_weight)?)?;
         let gradients = Tensor::f_run_backward(&[&total], &self.parameters, false, false)?;
         let _no_gradients = tch::no_grad_guard();
         let flat = gradients.iter().map(|gradient| gradient.f_reshape([-1])).collect::<Result<Vec<_>, _>>()?;
@@ -283,12 +297,12 @@ impl Trainer {
         let hits = logits.f_argmax(1, false)?.f_eq_tensor(&targets.policy.f_argmax(1, false)?)?;
         let accuracy = hits.f_mean(Kind::Float)?;
         let norm = gradient.f_norm()?;
-        // One copy from the device for all five.
-        let report = Tensor::f_stack(&[&policy_loss, &value_loss, &total, &norm, &accuracy], 0)?;
-        let mut numbers = [0.0_f32; 5];
-        report.f_copy_data(&mut numbers, 5)?;
-        let [policy_loss, value_loss, total, gradient_norm, policy_accuracy] = numbers.map(f64::from);
-        Ok((StepLosses { policy_loss, value_loss, total, gradient_norm, policy_accuracy }, gradient))
+        // One copy from the device for all six.
+        let report = Tensor::f_stack(&[&policy_loss, &value_loss, &outlook_loss, &total, &norm, &accuracy], 0)?;
+        let mut numbers = [0.0_f32; 6];
+        report.f_copy_data(&mut numbers, 6)?;
+        let [policy_loss, value_loss, outlook_loss, total, gradient_norm, policy_accuracy] = numbers.map(f64::from);
+        Ok((StepLosses { policy_loss, value_loss, outlook_loss, total, gradient_norm, policy_accuracy }, gradient))
     }
 
     /// Changes velocity and weights.
@@ -354,6 +368,33 @@ impl Targets {
     }
 }
 
+/// Returns what the outlook heads get wrong, as [`StepLosses::outlook_loss`] says. Differentiable.
+fn outlook_loss(said: &SaidOutlook, targets: &OutlookTargets, grid: &Grid) -> Result<Tensor, NetError> {
+    let device = said.ending.device();
+    let [batch, width] = said.ending.size()[..] else {
+        return Err(NetError::Torch("numbers of the end that are no table".into()));
+    };
+    let known = Tensor::f_from_slice(&targets.known)?.f_to_device(device)?;
+    let endings = Tensor::f_from_slice(&targets.endings)?.f_view([batch, width])?.f_to_device(device)?;
+    let errors = said.ending.f_to_kind(Kind::Float)?.f_sigmoid()?.f_sub(&endings)?.f_square()?;
+    let count = (targets.known.iter().sum::<f32>() * width as f32).max(1.0);
+    let ending_loss = errors.f_mul(&known.f_unsqueeze(1)?)?.f_sum(Kind::Float)?.f_div_scalar(f64::from(count))?;
+    // Of pieces where the network computes something: all, but for those outside the frame.
+    let (rows, moves_again): (Vec<i64>, Vec<f32>) = (targets.pieces.iter().zip(&targets.moves_again))
+        .filter_map(|(&(position, cell), &moves_again)| Some((grid.row(position as usize, cell)?, moves_again)))
+        .unzip();
+    if rows.is_empty() {
+        return Ok(ending_loss);
+    }
+    let rows = Tensor::f_from_slice(&rows)?.f_to_device(device)?;
+    let moves_again = Tensor::f_from_slice(&moves_again)?.f_to_device(device)?;
+    let logits = rows_of(&said.pieces, &rows)?.f_to_kind(Kind::Float)?.f_flatten(0, -1)?;
+    let nothing = None::<Tensor>;
+    let piece_loss =
+        logits.f_binary_cross_entropy_with_logits(&moves_again, nothing.as_ref(), nothing.as_ref(), Reduction::Mean)?;
+    Ok(ending_loss.f_add(&piece_loss)?)
+}
+
 /// Checks that `batch` agrees with itself and the network, and that every position has a move to learn.
 fn check_batch(network: &Network, batch: &TrainingBatch) -> Result<(), NetError> {
     check_input(network.shape(), &batch.input)?;
@@ -370,6 +411,18 @@ fn check_batch(network: &Network, batch: &TrainingBatch) -> Result<(), NetError>
     }
     if batch.value_targets.len() != positions {
         return refused(format!("{} value targets for {positions} positions", batch.value_targets.len()));
+    }
+    let shape = network.shape();
+    if shape.ending_count > 0 {
+        let OutlookTargets { pieces, moves_again, endings, known } = &batch.outlook;
+        if (known.len(), endings.len()) != (positions, positions * shape.ending_count) {
+            return refused(format!("{} numbers of the ends of {positions} games", endings.len()));
+        }
+        let is_inside =
+            |&(position, cell): &(u32, u16)| (position as usize) < positions && usize::from(cell) < shape.cell_count();
+        if pieces.len() != moves_again.len() || !pieces.iter().all(is_inside) {
+            return refused(format!("{} pieces, {} of them told of", pieces.len(), moves_again.len()));
+        }
     }
     Ok(())
 }
@@ -392,6 +445,8 @@ mod tests {
                 trunk: Default::default(),
                 policy_head: PolicyHead::Full,
                 value_hidden: 4,
+                global_pooling_every: 0,
+                outlook_heads: false,
             };
             let spec = NetworkSpec::new(&GameSpec::TicTacToe {}, network).unwrap();
             Trainer::new(Network::random(&spec, Device::CPU, 1).unwrap(), settings).unwrap()

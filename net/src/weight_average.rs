@@ -93,6 +93,8 @@ mod tests {
             trunk: Trunk::Frame,
             policy_head: PolicyHead::Full,
             value_hidden: 4,
+            global_pooling_every: 0,
+            outlook_heads: false,
         };
         let spec = NetworkSpec::new(&GameSpec::TicTacToe {}, settings).expect("a shape");
         let mut network = Network::random(&spec, Device::CPU, 1).expect("a network");

@@ -39,6 +39,8 @@ const SMALL: NetworkSettings = NetworkSettings {
     trunk: Trunk::Frame,
     policy_head: PolicyHead::Spatial,
     value_hidden: 4,
+    global_pooling_every: 0,
+    outlook_heads: false,
 };
 
 fn hive(game_type: GameType, frame: u8) -> NetworkSpec {

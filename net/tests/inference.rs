@@ -15,8 +15,10 @@ use shared::encoding::{MoveCells, NetworkInput, PlaneShape, SparsePlanes};
 fn trained(shape: &NetworkShape) -> Network {
     let network = Network::random(&spec(*shape), Device::CPU, 7).unwrap();
     let mut trainer = Trainer::new(network, TrainingSettings::default()).unwrap();
-    for step in 0..25 {
-        trainer.step(&batch(shape, 16, step), 0.05).unwrap();
+    // What pools starts at 0, behind a block that starts as the identity.
+    let (steps, rate) = if shape.settings.global_pooling_every > 0 { (60, 0.1) } else { (25, 0.05) };
+    for step in 0..steps {
+        trainer.step(&batch(shape, 16, step), rate).unwrap();
     }
     trainer.network().copy_to(Device::CPU).unwrap()
 }
@@ -167,10 +169,26 @@ fn reduced_precision_is_near() {
 fn the_original_network_has_its_size() {
     let (trunk, policy_head) = (Trunk::Frame, PolicyHead::Full);
     let architecture = Architecture::Residual;
-    let settings = NetworkSettings { architecture, blocks: 19, filters: 256, trunk, policy_head, value_hidden: 256 };
+    let settings = NetworkSettings {
+        architecture,
+        blocks: 19,
+        filters: 256,
+        trunk,
+        policy_head,
+        value_hidden: 256,
+        global_pooling_every: 0,
+        outlook_heads: false,
+    };
     let planes = PlaneShape { planes: 24, rows: 26, columns: 26 };
-    let full =
-        NetworkShape { planes, policy_size: 5488, placement_kinds: 8, neighbourhood: None, feature_count: 0, settings };
+    let full = NetworkShape {
+        planes,
+        policy_size: 5488,
+        placement_kinds: 8,
+        neighbourhood: None,
+        feature_count: 0,
+        ending_count: 0,
+        settings,
+    };
     let network = Network::random(&spec(full), Device::CPU, 1).unwrap();
     assert_eq!(network.parameter_count(), 30_088_183);
     let mut inference = InferenceNetwork::new(&network, Device::CPU, Precision::Float32, &[]).unwrap();
@@ -286,6 +304,13 @@ fn wide_planes(shape: &NetworkShape, input: &NetworkInput) -> Vec<Vec<f64>> {
     dense.chunks(shape.cell_count()).map(|plane| plane.iter().map(|&x| x.into()).collect()).collect()
 }
 
+/// Mean and maximum of each map over the cells that are computed, which hold no number below 0.
+fn mean_and_maximum(maps: &[Vec<f64>], shape: &NetworkShape, active: &[u16]) -> Vec<f64> {
+    let count = if shape.neighbourhood.is_none() { shape.cell_count() } else { active.len() };
+    let means = maps.iter().map(|map| map.iter().sum::<f64>() / count as f64);
+    means.chain(maps.iter().map(|map| map.iter().copied().fold(0.0, f64::max))).collect()
+}
+
 /// The whole network in plain Rust, unfolded, in f64, for one position: logits of its moves, and the value.
 fn by_the_book(weights: &Weights<'_>, shape: &NetworkShape, input: &NetworkInput) -> (Vec<f64>, f64) {
     if shape.settings.architecture == Architecture::DamaCnn {
@@ -300,7 +325,15 @@ fn by_the_book(weights: &Weights<'_>, shape: &NetworkShape, input: &NetworkInput
     };
     let mut trunk = rectified(convolution("first", &planes));
     for block in 0..shape.settings.blocks {
-        let middle = rectified(convolution(&format!("block.{block}.first"), &trunk));
+        let mut middle = convolution(&format!("block.{block}.first"), &trunk);
+        if shape.settings.global_pooling_every > 0 && (block + 1) % shape.settings.global_pooling_every == 0 {
+            let whole = weights.affine(&format!("block.{block}.pool"), &mean_and_maximum(&trunk, shape, active));
+            for (map, more) in middle.iter_mut().zip(whole) {
+                let is_computed = |cell: usize| shape.neighbourhood.is_none() || active.contains(&(cell as u16));
+                (0..cells).filter(|&cell| is_computed(cell)).for_each(|cell| map[cell] += more);
+            }
+        }
+        let middle = rectified(middle);
         let mut sum = convolution(&format!("block.{block}.second"), &middle);
         for (sum, old) in sum.iter_mut().flatten().zip(trunk.iter().flatten()) {
             *sum += old;
@@ -340,10 +373,7 @@ fn by_the_book(weights: &Weights<'_>, shape: &NetworkShape, input: &NetworkInput
     };
     let summary: Vec<f64> = match shape.neighbourhood {
         None => rectified(weights.norm_convolution("value.convolution", &trunk, size)).concat(),
-        Some(_) => {
-            let means = trunk.iter().map(|map| map.iter().sum::<f64>() / active.len() as f64);
-            means.chain(trunk.iter().map(|map| map.iter().copied().fold(0.0, f64::max))).collect()
-        }
+        Some(_) => mean_and_maximum(&trunk, shape, active),
     };
     (logits, value_of(weights, &summary))
 }
@@ -356,6 +386,10 @@ fn the_network_is_what_the_book_says() {
         let bytes = network.to_bytes().unwrap();
         let weights = Weights(SafeTensors::deserialize(&bytes).unwrap());
         assert!(weights.get("first.norm.running_mean").iter().any(|mean| mean.abs() > 0.05), "trivial statistics");
+        if shape.settings.global_pooling_every > 0 {
+            let largest = weights.get("block.1.pool.weight").into_iter().map(f64::abs).fold(0.0, f64::max);
+            assert!(largest > 0.001, "trivial pooling: {largest}");
+        }
         let batch = input(&shape, 9, 77);
         let mut inference = InferenceNetwork::new(&network, Device::CPU, Precision::Float32, &[16]).unwrap();
         let output = evaluate(&mut inference, &batch);

@@ -12,9 +12,11 @@ use net::{
 use rand::SeedableRng;
 use shared::encoding::{MoveCells, NetworkInput, TrainingBatch};
 
+const OUTLOOK_WEIGHT: f64 = 0.3;
+
 fn trainer(kind: Kind, size: usize) -> Trainer {
     let network = Network::random(&spec(kind.shape(size)), Device::CPU, 1).unwrap();
-    Trainer::new(network, TrainingSettings::default()).unwrap()
+    Trainer::new(network, TrainingSettings { outlook_loss_weight: OUTLOOK_WEIGHT, ..Default::default() }).unwrap()
 }
 
 #[test]
@@ -26,7 +28,10 @@ fn steps_lower_the_loss() {
         let losses: Vec<_> = (0..200).map(|_| trainer.step(&batch, 0.05).unwrap()).collect();
         let last = losses[199];
         assert!(last.policy_loss < first.policy_loss && last.value_loss < 0.5 * first.value_loss, "{first:?} {last:?}");
-        assert!((last.total - last.policy_loss - last.value_loss).abs() < 1e-5, "{last:?}");
+        let outlook_loss = OUTLOOK_WEIGHT * last.outlook_loss;
+        assert!((last.total - last.policy_loss - last.value_loss - outlook_loss).abs() < 1e-5, "{last:?}");
+        let is_foreseen = last.outlook_loss < 0.5 * first.outlook_loss;
+        assert!(if kind.looks_around { is_foreseen } else { last.outlook_loss == 0.0 }, "{first:?} {last:?}");
         assert!(last.policy_accuracy > first.policy_accuracy, "{first:?} {last:?}");
         assert_eq!(trainer.training_step(), 201);
     }

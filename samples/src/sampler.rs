@@ -5,12 +5,12 @@
 
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
-use shared::encoding::{Encoding, Symmetry, TrainingBatch};
+use shared::encoding::{Encoding, Outlook, Symmetry, TrainingBatch};
 use shared::record::batch::{SampleError, SampleScratch, StoredSample, push_sample};
 use shared::seed::mix_seed;
 
 use crate::buffer::compact::unpack_target;
-use crate::buffer::{SampleBuffer, SharedReplay, Window};
+use crate::buffer::{HeldSample, SampleBuffer, SharedReplay, Window};
 
 /// Draws batches, for one thread. It reuses its memory.
 pub struct BatchSampler<E: Encoding> {
@@ -25,6 +25,7 @@ struct Drawn {
     packed_end: usize,
     target_end: usize,
     value_target: f32,
+    outlook: Option<Outlook>,
     symmetry: Symmetry,
 }
 
@@ -61,13 +62,14 @@ impl<E: Encoding> BatchSampler<E> {
         batch: &mut TrainingBatch,
     ) -> Result<(), SampleError> {
         self.draw(replay, window, batch_size, seed);
-        clear(batch);
+        batch.clear();
         let mut start = 0;
         for drawn in &self.drawn {
             let sample = StoredSample {
                 packed: &self.bytes[start..drawn.packed_end],
                 policy_target: &self.bytes[drawn.packed_end..drawn.target_end],
                 value_target: drawn.value_target,
+                outlook: drawn.outlook,
             };
             push_sample(&self.encoding, &sample, drawn.symmetry, batch, &mut self.scratch)?;
             start = drawn.target_end;
@@ -86,7 +88,7 @@ impl<E: Encoding> BatchSampler<E> {
         draws: impl Iterator<Item = (u64, Symmetry)>,
         batch: &mut TrainingBatch,
     ) -> Result<(), SampleError> {
-        clear(batch);
+        batch.clear();
         self.append(buffer, draws, batch)
     }
 
@@ -98,10 +100,12 @@ impl<E: Encoding> BatchSampler<E> {
         batch: &mut TrainingBatch,
     ) -> Result<(), SampleError> {
         for (number, symmetry) in draws {
-            let Some((packed, policy_target, value_target)) = buffer.get(number) else { continue };
+            let Some(HeldSample { packed, compact_target, value_target, outlook }) = buffer.get(number) else {
+                continue;
+            };
             self.bytes.clear();
-            unpack_target(policy_target, &mut self.bytes);
-            let sample = StoredSample { packed, policy_target: &self.bytes, value_target };
+            unpack_target(compact_target, &mut self.bytes);
+            let sample = StoredSample { packed, policy_target: &self.bytes, value_target, outlook };
             push_sample(&self.encoding, &sample, symmetry, batch, &mut self.scratch)?;
         }
         Ok(())
@@ -123,18 +127,11 @@ impl<E: Encoding> BatchSampler<E> {
         while self.drawn.len() < batch_size {
             let number = rng.random_range(first..window.end);
             let symmetry = Symmetry(rng.random_range(0..symmetry_count));
-            let Some((packed, policy_target, value_target)) = buffer.get(number) else { return };
+            let Some(HeldSample { packed, compact_target, value_target, outlook }) = buffer.get(number) else { return };
             self.bytes.extend_from_slice(packed);
             let packed_end = self.bytes.len();
-            unpack_target(policy_target, &mut self.bytes);
-            self.drawn.push(Drawn { packed_end, target_end: self.bytes.len(), value_target, symmetry });
+            unpack_target(compact_target, &mut self.bytes);
+            self.drawn.push(Drawn { packed_end, target_end: self.bytes.len(), value_target, outlook, symmetry });
         }
     }
-}
-
-/// Clears a batch and keeps its memory.
-fn clear(batch: &mut TrainingBatch) {
-    batch.input.clear();
-    batch.policy_targets.clear();
-    batch.value_targets.clear();
 }

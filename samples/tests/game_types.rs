@@ -44,7 +44,8 @@ fn batch_of(encoding: &HiveEncoding, samples: &[Sample], symmetry: Symmetry) -> 
     let (mut batch, mut scratch) = (TrainingBatch::default(), SampleScratch::new(encoding));
     for sample in samples {
         let policy_target = &sample.policy_target.to_bytes();
-        let stored = StoredSample { packed: &sample.packed, policy_target, value_target: sample.outcome_value };
+        let stored =
+            StoredSample { packed: &sample.packed, policy_target, value_target: sample.outcome_value, outlook: None };
         push_sample(encoding, &stored, symmetry, &mut batch, &mut scratch).expect("a sample");
     }
     batch

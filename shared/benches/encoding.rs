@@ -126,12 +126,14 @@ fn batch_of_512(bencher: Bencher<'_, '_>) {
     let midgames = midgames(&encoding);
     let (mut batch, mut scratch) = (TrainingBatch::default(), SampleScratch::new(&encoding));
     bencher.bench_local(|| {
-        batch.input.clear();
-        batch.policy_targets.clear();
-        batch.value_targets.clear();
+        batch.clear();
         for (number, midgame) in midgames.iter().enumerate() {
-            let sample =
-                StoredSample { packed: &midgame.packed, policy_target: &midgame.policy_target, value_target: 1.0 };
+            let sample = StoredSample {
+                packed: &midgame.packed,
+                policy_target: &midgame.policy_target,
+                value_target: 1.0,
+                outlook: None,
+            };
             push_sample(&encoding, &sample, Symmetry((number % 12) as u8), &mut batch, &mut scratch)
                 .expect("a good sample");
         }

@@ -208,7 +208,7 @@ fn moves_that_share_an_index_are_learned_in_equal_parts() {
     let encoding = encoding(PolicyCoding::From4);
     let mut packed = vec![];
     encoding.pack(&position, &mut packed);
-    let sample = StoredSample { packed: &packed, policy_target: &target, value_target: 1.0 };
+    let sample = StoredSample { packed: &packed, policy_target: &target, value_target: 1.0, outlook: None };
     let (mut batch, mut scratch) = (TrainingBatch::default(), SampleScratch::new(&encoding));
     for _ in 0..2 {
         push_sample(&encoding, &sample, Symmetry(0), &mut batch, &mut scratch).expect("a sample");

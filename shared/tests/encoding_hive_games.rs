@@ -130,8 +130,12 @@ fn turned_samples_keep_the_share_of_each_move() {
     let mut scratch = SampleScratch::new(&encoding);
     for (number, sample) in replayed(&encoding).samples.iter().enumerate() {
         let policy_target = sample.policy_target.to_bytes();
-        let stored =
-            StoredSample { packed: &sample.packed, policy_target: &policy_target, value_target: sample.outcome_value };
+        let stored = StoredSample {
+            packed: &sample.packed,
+            policy_target: &policy_target,
+            value_target: sample.outcome_value,
+            outlook: None,
+        };
         let mut batch_of = |symmetry: u8| {
             let mut batch = TrainingBatch::default();
             push_sample(&encoding, &stored, Symmetry(symmetry), &mut batch, &mut scratch).expect("a good sample");

@@ -143,7 +143,12 @@ fn large_counts_are_scaled_and_none_is_lost() {
 
 fn turned_batch(sample: &Sample, symmetry: Symmetry) -> Result<TrainingBatch, SampleError> {
     let bytes = sample.policy_target.to_bytes();
-    let stored = StoredSample { packed: &sample.packed, policy_target: &bytes, value_target: sample.outcome_value };
+    let stored = StoredSample {
+        packed: &sample.packed,
+        policy_target: &bytes,
+        value_target: sample.outcome_value,
+        outlook: None,
+    };
     let mut batch = TrainingBatch::default();
     push_sample(&encoding(), &stored, symmetry, &mut batch, &mut SampleScratch::new(&encoding()))?;
     Ok(batch)
@@ -177,7 +182,8 @@ fn bad_samples_are_refused_and_leave_the_batch_alone() {
     let before = (batch.input.planes.clone(), batch.policy_targets.clone(), batch.value_targets.clone());
     let mut scratch = SampleScratch::new(&encoding());
     let good = [6, 0, 3, 0];
-    let stored = |packed, policy_target, value_target| StoredSample { packed, policy_target, value_target };
+    let stored =
+        |packed, policy_target, value_target| StoredSample { packed, policy_target, value_target, outlook: None };
     for (sample, symmetry) in [
         (stored(&[1, 0, 0][..], &good[..], 0.0), 0),
         (stored(&[1, 0, 1, 0], &good, 0.0), 0),
@@ -221,7 +227,7 @@ proptest! {
         symmetry in any::<u8>(),
     ) {
         let mut batch = TrainingBatch::default();
-        let stored = StoredSample { packed: &packed, policy_target: &policy_target, value_target };
+        let stored = StoredSample { packed: &packed, policy_target: &policy_target, value_target, outlook: None };
         let pushed =
             push_sample(&encoding(), &stored, Symmetry(symmetry), &mut batch, &mut SampleScratch::new(&encoding()));
         prop_assert_eq!(pushed.is_ok(), batch.input.len() == 1);

@@ -243,6 +243,7 @@ mod tests {
                 policy_target,
                 outcome_value,
                 search_value: Some(0.5),
+                outlook: None,
             }],
         }
     }

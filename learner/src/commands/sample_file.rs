@@ -78,7 +78,12 @@ impl SampleFile {
         let mut scratch = SampleScratch::new(encoding);
         for sample in samples {
             let policy_target = &sample.policy_target.to_bytes();
-            let stored = StoredSample { packed: &sample.packed, policy_target, value_target: sample.outcome_value };
+            let stored = StoredSample {
+                packed: &sample.packed,
+                policy_target,
+                value_target: sample.outcome_value,
+                outlook: None,
+            };
             push_sample(encoding, &stored, Symmetry::default(), &mut batch, &mut scratch)?;
         }
         self.search_values.extend(samples.iter().map(|sample| sample.search_value.unwrap_or(f32::NAN)));

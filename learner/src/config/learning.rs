@@ -55,6 +55,8 @@ pub struct TrainingConfig {
     pub gradient_clip_norm: f64,
     /// Weight of the value error beside the policy's cross-entropy, 0..=1,000,000.
     pub value_loss_weight: f64,
+    /// Weight of what the outlook heads get wrong, 0..=1,000,000; idle without them.
+    pub outlook_loss_weight: f64,
     /// Share of the average of the weights that a step keeps, at least 0 and below 1; 0: candidates are not averages.
     pub weight_average_decay: f64,
     /// What the value learns from a game.
@@ -150,6 +152,7 @@ impl TrainingConfig {
             gradient_clip_norm: (self.gradient_clip_norm != 0.0).then_some(self.gradient_clip_norm),
             weight_average_decay: (self.weight_average_decay != 0.0).then_some(self.weight_average_decay),
             value_loss_weight: self.value_loss_weight,
+            outlook_loss_weight: self.outlook_loss_weight,
             precision: self.precision.on(device),
             policy_rate_scale: self.policy_rate_scale,
             value_rate_scale: self.value_rate_scale,

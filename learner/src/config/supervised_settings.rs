@@ -61,6 +61,8 @@ pub struct SupervisedSettings {
     pub gradient_clip_norm: f64,
     /// Weight of the value error beside the policy's cross-entropy, 0..=1,000,000.
     pub value_loss_weight: f64,
+    /// Weight of what the outlook heads get wrong, 0..=1,000,000; idle without them.
+    pub outlook_loss_weight: f64,
     /// Steps between two checkpoints, 1..=100,000,000.
     pub checkpoint_steps: u32,
 }
@@ -90,6 +92,7 @@ impl SupervisedSettings {
             gradient_clip_norm: (self.gradient_clip_norm != 0.0).then_some(self.gradient_clip_norm),
             weight_average_decay: None,
             value_loss_weight: self.value_loss_weight,
+            outlook_loss_weight: self.outlook_loss_weight,
             precision: self.precision.on(device),
         }
     }

@@ -116,7 +116,16 @@ mod tests {
 
     fn shape(trunk: Trunk) -> NetworkShape {
         let (architecture, policy_head) = (Architecture::Residual, PolicyHead::Spatial);
-        let settings = NetworkSettings { architecture, blocks: 1, filters: 8, trunk, policy_head, value_hidden: 8 };
+        let settings = NetworkSettings {
+            architecture,
+            blocks: 1,
+            filters: 8,
+            trunk,
+            policy_head,
+            value_hidden: 8,
+            global_pooling_every: 0,
+            outlook_heads: false,
+        };
         NetworkShape::new(&TicTacToeEncoding::new(TicTacToe), settings)
     }
 

@@ -101,6 +101,7 @@ mod tests {
             input: NetworkInput { move_ends: vec![4, 5, 9], ..NetworkInput::default() },
             policy_targets: vec![0.0, 1.0, 0.0, 0.0, 1.0, 1.0, 0.0, 0.0, 0.0],
             value_targets: vec![1.0, -1.0, 0.0],
+            ..TrainingBatch::default()
         };
         let output = NetworkOutput {
             priors: vec![0.4, 0.3, 0.2, 0.1, 1.0, 0.25, 0.25, 0.25, 0.25],

@@ -268,8 +268,14 @@ pub(super) mod tests {
             distinct_opening_count: 20,
             distinct_game_count: 10,
         };
-        let means =
-            StepLosses { policy_loss: 2.5, value_loss: 0.75, total: 3.25, gradient_norm: 1.5, policy_accuracy: 0.25 };
+        let means = StepLosses {
+            policy_loss: 2.5,
+            value_loss: 0.75,
+            outlook_loss: 0.0,
+            total: 3.25,
+            gradient_norm: 1.5,
+            policy_accuracy: 0.25,
+        };
         let mut games = GameProgress { finished_self_play_count: 100, ..GameProgress::default() };
         games.counters.self_play =
             FinishedCounters { game_count: 90, ply_count: 4500, draw_count: 9, cut_off_count: 3 };

@@ -166,8 +166,14 @@ mod tests {
     }
 
     fn losses(training_step: u64) -> MeanLosses {
-        let means =
-            StepLosses { policy_loss: 2.5, value_loss: 0.5, total: 3.0, gradient_norm: 1.0, policy_accuracy: 0.0 };
+        let means = StepLosses {
+            policy_loss: 2.5,
+            value_loss: 0.5,
+            outlook_loss: 0.0,
+            total: 3.0,
+            gradient_norm: 1.0,
+            policy_accuracy: 0.0,
+        };
         MeanLosses { training_step, means, learning_rate: 0.01 }
     }
 

@@ -15,6 +15,8 @@ pub fn dama_cnn() -> NetworkSpec {
         trunk: Trunk::Frame,
         policy_head: PolicyHead::Full,
         value_hidden: 64,
+        global_pooling_every: 0,
+        outlook_heads: false,
     };
     dama_network(settings)
 }
@@ -59,5 +61,5 @@ pub fn batch(input: NetworkInput) -> TrainingBatch {
         let moves = input.move_range(position).len();
         std::iter::repeat_n(1.0 / moves as f32, moves)
     });
-    TrainingBatch { policy_targets: shares.collect(), value_targets: vec![0.5; count], input }
+    TrainingBatch { policy_targets: shares.collect(), value_targets: vec![0.5; count], input, ..Default::default() }
 }

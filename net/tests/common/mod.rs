@@ -5,21 +5,25 @@ use net::{Architecture, NetworkSettings, NetworkShape, NetworkSpec, PolicyHead, 
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 use shared::catalog::GameSpec;
-use shared::encoding::{MoveCells, Neighbourhood, NetworkInput, PlaneShape, SparsePlanes, TrainingBatch};
+use shared::encoding::{
+    MoveCells, Neighbourhood, NetworkInput, OutlookTargets, PlaneShape, SparsePlanes, TrainingBatch,
+};
 
 /// The kinds of network there are.
-pub const KINDS: [Kind; 7] = [
+pub const KINDS: [Kind; 9] = [
     residual(PolicyHead::Full, None),
     residual(PolicyHead::Spatial, None),
     residual(PolicyHead::Spatial, Some(Neighbourhood::Square)),
     residual(PolicyHead::Spatial, Some(Neighbourhood::Hexagon)),
     residual(PolicyHead::Spatial, Some(Neighbourhood::Diagonal)),
     residual(PolicyHead::Full, Some(Neighbourhood::Hexagon)),
-    Kind { architecture: Architecture::DamaCnn, policy_head: PolicyHead::Full, neighbourhood: None },
+    Kind { looks_around: true, ..residual(PolicyHead::Spatial, None) },
+    Kind { looks_around: true, ..residual(PolicyHead::Spatial, Some(Neighbourhood::Hexagon)) },
+    Kind { architecture: Architecture::DamaCnn, ..residual(PolicyHead::Full, None) },
 ];
 
 const fn residual(policy_head: PolicyHead, neighbourhood: Option<Neighbourhood>) -> Kind {
-    Kind { architecture: Architecture::Residual, policy_head, neighbourhood }
+    Kind { architecture: Architecture::Residual, policy_head, neighbourhood, looks_around: false }
 }
 
 /// What tells the kinds apart.
@@ -29,12 +33,14 @@ pub struct Kind {
     pub policy_head: PolicyHead,
     /// Of a trunk of active cells; `None`: a trunk of the frame.
     pub neighbourhood: Option<Neighbourhood>,
+    /// Global pooling in every second block, and outlook heads.
+    pub looks_around: bool,
 }
 
 impl Kind {
     /// A small network on a board of `size` x `size`; the plain one takes the last of four planes for a number.
     pub fn shape(self, size: usize) -> NetworkShape {
-        let Self { architecture, policy_head, neighbourhood } = self;
+        let Self { architecture, policy_head, neighbourhood, looks_around } = self;
         let trunk = if neighbourhood.is_some() { Trunk::Cells } else { Trunk::Frame };
         NetworkShape {
             planes: PlaneShape { planes: 4, rows: size, columns: size },
@@ -42,7 +48,17 @@ impl Kind {
             placement_kinds: 3,
             neighbourhood,
             feature_count: usize::from(architecture == Architecture::DamaCnn),
-            settings: NetworkSettings { architecture, blocks: 2, filters: 8, trunk, policy_head, value_hidden: 16 },
+            ending_count: if looks_around { 3 } else { 0 },
+            settings: NetworkSettings {
+                architecture,
+                blocks: 2,
+                filters: 8,
+                trunk,
+                policy_head,
+                value_hidden: 16,
+                global_pooling_every: if looks_around { 2 } else { 0 },
+                outlook_heads: looks_around,
+            },
         }
     }
 }
@@ -103,7 +119,22 @@ pub fn batch(shape: &NetworkShape, count: usize, seed: u64) -> TrainingBatch {
         shares.iter_mut().for_each(|share| *share /= sum);
     }
     let value_targets = (0..count).map(|_| random.random_range(-1_i32..=1) as f32).collect();
-    TrainingBatch { input, policy_targets, value_targets }
+    let outlook = outlook(shape, &input, &mut random);
+    TrainingBatch { input, policy_targets, value_targets, outlook }
+}
+
+/// Pieces on three cells of each position, the first of which moves again, and an end that most games have.
+fn outlook(shape: &NetworkShape, input: &NetworkInput, random: &mut Pcg64) -> OutlookTargets {
+    let mut targets = OutlookTargets::default();
+    for position in 0..input.len() {
+        let cells = input.active_cells[input.active_range(position)].iter().take(3);
+        targets.pieces.extend(cells.map(|&cell| (position as u32, cell)));
+        targets.moves_again.resize(targets.pieces.len(), 0.0);
+        targets.moves_again[targets.pieces.len() - input.active_range(position).len().min(3)] = 1.0;
+        targets.endings.extend((0..shape.ending_count).map(|_| random.random_range(0.0..1.0_f32)));
+        targets.known.push(f32::from(position % 4 > 0));
+    }
+    targets
 }
 
 /// Picks out position `index` alone.

@@ -11,6 +11,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use shared::record::Sample;
 
 pub use replay_sets::ReplaySets;
+pub(crate) use sample_buffer::HeldSample;
 pub use sample_buffer::{SampleBuffer, Window};
 
 /// The samples of a finished game, as a buffer takes them.

@@ -112,6 +112,7 @@ mod tests {
             policy_target: policy_target.clone(),
             outcome_value: 1.0,
             search_value: None,
+            outlook: None,
         };
         [sample(0), sample(1)]
     }
@@ -129,7 +130,7 @@ mod tests {
         assert!(held_out.len() > 3 && held_out.len() < 17, "{held_out:?}");
         assert_eq!(sets.position_count(), 2 * (20 - held_out.len() as u64));
         let tags = |samples: &SampleBuffer| -> Vec<u8> {
-            (0..samples.position_count()).step_by(2).filter_map(|number| Some(samples.get(number)?.0[0])).collect()
+            (0..samples.position_count()).step_by(2).filter_map(|number| Some(samples.get(number)?.packed[0])).collect()
         };
         assert_eq!(sets.first_finish_number(), (1..).find(|number| !held_out.contains(&(*number as u8))));
         let newest = sets.held_out_until(20);

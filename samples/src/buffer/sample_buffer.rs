@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use shared::encoding::Outlook;
 use shared::record::{Sample, ValueTargetRule};
 
 use super::SampledGame;
@@ -36,6 +37,17 @@ struct Entry {
     packed_length: u16,
     target_length: u16,
     value_target: f32,
+    outlook: Option<Outlook>,
+}
+
+/// A position as the buffer holds it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct HeldSample<'a> {
+    pub packed: &'a [u8],
+    /// The policy target as [`pack_target`] writes it.
+    pub compact_target: &'a [u8],
+    pub value_target: f32,
+    pub outlook: Option<Outlook>,
 }
 
 /// Positions that are sampled from, by their numbers: `start..end`.
@@ -137,9 +149,7 @@ impl SampleBuffer {
     #[must_use]
     pub fn copy_until(&self, finish_number: u64) -> Self {
         let mut copy = Self::new(self.capacity);
-        for (packed, target, value_target) in (self.first..self.end_of(finish_number)).filter_map(|n| self.get(n)) {
-            copy.push_bytes(packed, target, value_target);
-        }
+        (self.first..self.end_of(finish_number)).filter_map(|n| self.get(n)).for_each(|held| copy.push_held(held));
         copy
     }
 
@@ -148,9 +158,8 @@ impl SampleBuffer {
     pub fn thinned(&self, count_max: u64) -> Self {
         let (held, count) = (self.position_count(), self.position_count().min(count_max));
         let mut copy = Self::new(count);
-        for (packed, target, value_target) in (0..count).filter_map(|n| self.get(self.first + n * held / count)) {
-            copy.push_bytes(packed, target, value_target);
-        }
+        let kept = (0..count).filter_map(|n| self.get(self.first + n * held / count));
+        kept.for_each(|held| copy.push_held(held));
         copy
     }
 
@@ -160,13 +169,14 @@ impl SampleBuffer {
         self.drop_old();
     }
 
-    /// Returns packed position, compact policy target and value target of a position, `None` if it is not here.
-    pub(crate) fn get(&self, number: u64) -> Option<(&[u8], &[u8], f32)> {
+    /// Returns a position, `None` if it is not here.
+    pub(crate) fn get(&self, number: u64) -> Option<HeldSample<'_>> {
         let entry = self.entries.get(usize::try_from(number.checked_sub(self.first)?).ok()?)?;
         let block = &self.blocks[entry.block.wrapping_sub(self.first_block) as usize];
         let bytes = &block[entry.offset as usize..];
         let (packed, rest) = bytes.split_at(usize::from(entry.packed_length));
-        Some((packed, &rest[..usize::from(entry.target_length)], entry.value_target))
+        let compact_target = &rest[..usize::from(entry.target_length)];
+        Some(HeldSample { packed, compact_target, value_target: entry.value_target, outlook: entry.outlook })
     }
 
     /// Returns the number of the oldest position held.
@@ -189,12 +199,13 @@ impl SampleBuffer {
         let mut target = std::mem::take(&mut self.target);
         target.clear();
         pack_target(sample.policy_target.pairs(), &mut target);
-        self.push_bytes(&sample.packed, &target, value_target);
+        let (packed, compact_target) = (&sample.packed, &target);
+        self.push_held(HeldSample { packed, compact_target, value_target, outlook: sample.outlook });
         self.target = target;
     }
 
-    /// Appends a position with its compact policy target.
-    fn push_bytes(&mut self, packed: &[u8], target: &[u8], value_target: f32) {
+    fn push_held(&mut self, held: HeldSample<'_>) {
+        let HeldSample { packed, compact_target: target, value_target, outlook } = held;
         let (Ok(packed_length), Ok(target_length)) = (u16::try_from(packed.len()), u16::try_from(target.len())) else {
             // No game here packs a position into more than 64 kB; one that did could not be learned from.
             tracing::error!(byte_count = packed.len(), "position too large for the sample buffer, left out");
@@ -212,6 +223,7 @@ impl SampleBuffer {
             packed_length,
             target_length,
             value_target,
+            outlook,
         });
         block.extend_from_slice(packed);
         block.extend_from_slice(target);
@@ -241,7 +253,7 @@ mod tests {
 
     fn sample(packed: Vec<u8>, visits: impl Iterator<Item = (u16, u32)>) -> Sample {
         let policy_target = PolicyTarget::from_visits(visits).expect("visited moves are a target");
-        Sample { packed, side: Side::White, policy_target, outcome_value: 1.0, search_value: Some(0.5) }
+        Sample { packed, side: Side::White, policy_target, outcome_value: 1.0, search_value: Some(0.5), outlook: None }
     }
 
     fn game(tag: u8, count: usize) -> Vec<Sample> {
@@ -253,7 +265,7 @@ mod tests {
     }
 
     fn content(buffer: &SampleBuffer, window: Window) -> Vec<Vec<u8>> {
-        (window.start..window.end).map(|number| buffer.get(number).expect("in the window").0.to_vec()).collect()
+        (window.start..window.end).map(|number| buffer.get(number).expect("in the window").packed.to_vec()).collect()
     }
 
     #[test]
@@ -265,7 +277,7 @@ mod tests {
         let window = buffer.fix_window(4, u64::MAX);
         assert_eq!(content(&buffer, window), [[3, 1], [3, 2], [4, 0], [4, 1], [4, 2]]);
         assert_eq!(buffer.position_count(), 5);
-        assert_eq!(buffer.get(window.start).map(|(_, target, _)| target.to_vec()), Some(vec![3, 7]));
+        assert_eq!(buffer.get(window.start).map(|held| held.compact_target.to_vec()), Some(vec![3, 7]));
     }
 
     #[test]
@@ -322,7 +334,7 @@ mod tests {
         assert_eq!(all(&buffer.thinned(99)).len(), 6);
         assert_eq!(all(&SampleBuffer::new(3).thinned(2)), [[0; 2]; 0]);
         assert_eq!(
-            buffer.thinned(1).get(0).map(|(_, target, value)| (target.to_vec(), value)),
+            buffer.thinned(1).get(0).map(|held| (held.compact_target.to_vec(), held.value_target)),
             Some((vec![3, 7], 1.0))
         );
     }
@@ -344,7 +356,7 @@ mod tests {
     fn value_targets_are_made_as_games_come_in() {
         let mut buffer = SampleBuffer::new(9).with_value_target(ValueTarget::Td { lambda: 0.0 }.into());
         push(&mut buffer, 1, &game(1, 2));
-        let values = [0, 1].map(|number| buffer.get(number).map(|(_, _, value_target)| value_target));
+        let values = [0, 1].map(|number| buffer.get(number).map(|held| held.value_target));
         assert_eq!(values, [Some(0.5), Some(1.0)]);
     }
 
@@ -355,7 +367,7 @@ mod tests {
         let samples = game(1, 2);
         buffer.push_game(1, SampledGame { samples: &samples, is_cut_off: true });
         buffer.push_game(2, SampledGame { samples: &samples, is_cut_off: false });
-        let values: Vec<f32> = (0..4).filter_map(|number| Some(buffer.get(number)?.2)).collect();
+        let values: Vec<f32> = (0..4).filter_map(|number| Some(buffer.get(number)?.value_target)).collect();
         assert_eq!(values, [0.5, 0.5, 1.0, 1.0]);
     }
 

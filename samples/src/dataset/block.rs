@@ -2,6 +2,7 @@
 //!
 //! Nothing here reads or writes a file, and no bytes make it panic.
 
+use shared::encoding::{Ending, Outlook};
 use shared::game::{Outcome, Side};
 use shared::record::{PolicyTarget, PolicyTargetError, Sample};
 use xxhash_rust::xxh3::xxh3_64;
@@ -26,6 +27,8 @@ const FROM_ENDGAME: u8 = 8;
 /// Flags of a sample.
 const BLACK_TO_MOVE: u8 = 1;
 const SEARCHED: u8 = 2;
+const WITH_OUTLOOK: u8 = 4;
+const WITH_ENDING: u8 = 8;
 
 /// The head of a block: what is known before its games are read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -130,10 +133,21 @@ pub(super) fn write_game(game: &DataSetGame, payload: &mut Vec<u8>) -> Result<()
             length("packed form", &sample.packed).and_then(|packed| Ok((packed, length("policy target", &target)?)));
         let (packed_length, target_length) = lengths.inspect_err(|_| payload.truncate(start))?;
         let side = if sample.side == Side::Black { BLACK_TO_MOVE } else { 0 };
-        payload.push(side | if sample.search_value.is_some() { SEARCHED } else { 0 });
+        let ending = sample.outlook.and_then(|outlook| outlook.ending);
+        let flags = [
+            (sample.search_value.is_some(), SEARCHED),
+            (sample.outlook.is_some(), WITH_OUTLOOK),
+            (ending.is_some(), WITH_ENDING),
+        ];
+        payload.push(flags.iter().fold(side, |flags, (is_set, flag)| if *is_set { flags | flag } else { flags }));
         payload.extend(packed_length.to_le_bytes());
         payload.extend(target_length.to_le_bytes());
         payload.extend(sample.search_value.map(f32::to_le_bytes).iter().flatten());
+        payload.extend(sample.outlook.map(|outlook| outlook.movers.to_le_bytes()).iter().flatten());
+        if let Some(Ending { plies_left, counts }) = ending {
+            payload.extend(plies_left.to_le_bytes());
+            payload.extend(counts);
+        }
         payload.extend_from_slice(&sample.packed);
         payload.extend_from_slice(&target);
     }
@@ -164,8 +178,13 @@ fn read_sample(rest: &mut &[u8], outcome: Outcome) -> Result<Sample, BlockError>
         0 => None,
         _ => Some(take(rest).map(f32::from_le_bytes).ok_or(BlockError::Contradiction)?),
     };
+    let outlook = match flags & (WITH_OUTLOOK | WITH_ENDING) {
+        0 => None,
+        WITH_ENDING => return Err(BlockError::Contradiction),
+        kept => Some(read_outlook(rest, kept & WITH_ENDING != 0).ok_or(BlockError::Contradiction)?),
+    };
     let is_value = search_value.is_none_or(|value| (-1.0..=1.0).contains(&value));
-    if flags > BLACK_TO_MOVE | SEARCHED || !is_value {
+    if flags & !(BLACK_TO_MOVE | SEARCHED | WITH_OUTLOOK | WITH_ENDING) != 0 || !is_value {
         return Err(BlockError::Contradiction);
     }
     let (bytes, after) = rest.split_at_checked(packed_length + target_length).ok_or(BlockError::Contradiction)?;
@@ -180,7 +199,17 @@ fn read_sample(rest: &mut &[u8], outcome: Outcome) -> Result<Sample, BlockError>
         policy_target: PolicyTarget::from_bytes(&pairs)?,
         outcome_value: outcome.value_for(side).get(),
         search_value,
+        outlook,
     })
+}
+
+fn read_outlook(rest: &mut &[u8], with_ending: bool) -> Option<Outlook> {
+    let movers = u32::from_le_bytes(take(rest)?);
+    let ending = match with_ending {
+        false => None,
+        true => Some(Ending { plies_left: u16::from_le_bytes(take(rest)?), counts: take(rest)? }),
+    };
+    Some(Outlook { movers, ending })
 }
 
 #[cfg(test)]
@@ -197,14 +226,17 @@ pub(super) mod tests {
         let outcome = prop::sample::select(vec![Outcome::Draw, Outcome::Win(Side::White), Outcome::Win(Side::Black)]);
         let visits = prop::collection::btree_map(any::<u16>(), 1u32..=65_535, 1..20);
         let packed = prop::collection::vec(any::<u8>(), 0..40);
-        let sample = (packed, any::<bool>(), visits, prop::option::of(-1.0f32..=1.0));
+        let ending = any::<(u16, [u8; 4])>().prop_map(|(plies_left, counts)| Ending { plies_left, counts });
+        let outlook = (any::<u32>(), prop::option::of(ending)).prop_map(|(movers, ending)| Outlook { movers, ending });
+        let searched = prop::option::of(-1.0f32..=1.0);
+        let sample = (packed, any::<bool>(), visits, searched, prop::option::of(outlook));
         (outcome, any::<(bool, bool)>(), any::<u32>(), prop::collection::vec(sample, 0..12)).prop_map(
             |(outcome, (is_from_endgame, is_cut_off), ply_count, samples)| {
-                let sample = |(packed, is_black, visits, search_value)| {
+                let sample = |(packed, is_black, visits, search_value, outlook)| {
                     let side = if is_black { Side::Black } else { Side::White };
                     let policy_target = PolicyTarget::from_visits(visits).expect("visited");
                     let outcome_value = outcome.value_for(side).get();
-                    Sample { packed, side, policy_target, outcome_value, search_value }
+                    Sample { packed, side, policy_target, outcome_value, search_value, outlook }
                 };
                 {
                     let samples = samples.into_iter().map(sample).collect();
@@ -261,6 +293,7 @@ pub(super) mod tests {
             policy_target: policy_target.clone(),
             outcome_value: 0.0,
             search_value: None,
+            outlook: None,
         };
         let samples = vec![sample(3), sample(70_000)];
         let game =

@@ -10,9 +10,11 @@ use super::{DataSetCounts, take};
 /// First bytes of a data set.
 pub(super) const MAGIC: [u8; 8] = *b"ALVSAMPL";
 /// Version of the layout of header, blocks and games.
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 3;
 /// The same layout, with positions of Hive of types with fewer expansions than the specification has.
-const FORMAT_OF_TYPES: u32 = 2;
+const FORMAT_OF_TYPES: u32 = 4;
+/// Both of before positions could have an outlook; of them nothing else differs.
+const FORMATS_WITHOUT_OUTLOOK: [u32; 2] = [1, 2];
 /// Bytes in front of the game's specification.
 pub(super) const FIXED_BYTES: usize = 44;
 /// Bytes in front of the checksum.
@@ -40,7 +42,7 @@ pub enum HeaderError {
     #[error("not a data set: it does not begin with ALVSAMPL")]
     Magic,
     /// It was written in another format.
-    #[error("data set of format {0}, this program reads {FORMAT} and {FORMAT_OF_TYPES}: export it again")]
+    #[error("data set of format {0}, this program reads 1 to {FORMAT_OF_TYPES}: export it again")]
     Format(u32),
     /// It was written with other rules, encodings or packed forms.
     #[error("data set of encoding version {0}, this program has {DOMAIN_VERSION}: export it again")]
@@ -86,7 +88,7 @@ impl Header {
         let mut rest = fixed.strip_prefix(&MAGIC).ok_or(HeaderError::Magic)?;
         let mut number = || take(&mut rest).map(u32::from_le_bytes).ok_or(HeaderError::CutOff);
         let (format, domain_version) = (number()?, number()?);
-        if format != FORMAT && format != FORMAT_OF_TYPES {
+        if !(FORMATS_WITHOUT_OUTLOOK[0]..=FORMAT_OF_TYPES).contains(&format) {
             return Err(HeaderError::Format(format));
         }
         if domain_version != DOMAIN_VERSION {
@@ -110,7 +112,8 @@ impl Header {
         if found != checksum(checked, spec).to_le_bytes() {
             return Err(HeaderError::Damaged);
         }
-        let has_smaller_types = checked[MAGIC.len()..].starts_with(&FORMAT_OF_TYPES.to_le_bytes());
+        let is_format = |format: u32| checked[MAGIC.len()..].starts_with(&format.to_le_bytes());
+        let has_smaller_types = is_format(FORMAT_OF_TYPES) || is_format(FORMATS_WITHOUT_OUTLOOK[1]);
         let mut counts = &checked[16..];
         let mut count = || take(&mut counts).map(u64::from_le_bytes).ok_or(HeaderError::Damaged);
         let counts = DataSetCounts { games: count()?, samples: count()? };
@@ -143,11 +146,22 @@ mod tests {
         assert_eq!(unfinished.len(), bytes.len(), "one is written over the other");
         assert_eq!(Header::read(&bytes).expect("a header"), finished);
         assert_eq!(Header::read(&unfinished).expect("a header"), header(None));
-        assert_eq!(bytes[8..12], 1_u32.to_le_bytes(), "what every version reads");
+        assert_eq!(bytes[8..12], 3_u32.to_le_bytes());
         let of_types = Header { has_smaller_types: true, ..header(None) };
         let bytes = of_types.to_bytes().expect("a header");
-        assert_eq!(bytes[8..12], 2_u32.to_le_bytes());
+        assert_eq!(bytes[8..12], 4_u32.to_le_bytes());
         assert_eq!(Header::read(&bytes).expect("a header"), of_types);
+    }
+
+    #[test]
+    fn headers_of_before_there_were_outlooks_are_read() {
+        for (format, has_smaller_types) in [(1_u32, false), (2, true)] {
+            let mut bytes = Header { has_smaller_types, ..header(None) }.to_bytes().expect("a header");
+            bytes[8..12].copy_from_slice(&format.to_le_bytes());
+            let sum = checksum(&bytes[..CHECKED_BYTES], &bytes[FIXED_BYTES..]);
+            bytes[CHECKED_BYTES..FIXED_BYTES].copy_from_slice(&sum.to_le_bytes());
+            assert_eq!(Header::read(&bytes).expect("a header").has_smaller_types, has_smaller_types);
+        }
     }
 
     #[test]
@@ -159,7 +173,9 @@ mod tests {
             Header::read(&bytes).expect_err("refused").to_string()
         };
         assert!(changed(0).contains("not a data set"));
-        assert!(changed(8).contains("format 0, this program reads 1 and 2"));
+        let zero = [&bytes[..8], &0_u32.to_le_bytes(), &bytes[12..]].concat();
+        let refused = Header::read(&zero).expect_err("refused").to_string();
+        assert!(refused.contains("format 0, this program reads 1 to 4"), "{refused}");
         assert!(changed(12).contains("encoding version"));
         assert!([16, 30, 40, FIXED_BYTES, bytes.len() - 1].iter().all(|at| changed(*at).contains("damaged")));
         for length in 0..bytes.len() {

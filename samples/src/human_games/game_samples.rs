@@ -7,7 +7,7 @@ use shared::encoding::hive::HiveEncoding;
 use shared::game::hive::text::lowest_in_hand;
 use shared::game::hive::{Hive, HiveRules};
 use shared::game::{Game, Outcome};
-use shared::record::{PolicyTarget, Sample};
+use shared::record::{GameCourse, PolicyTarget, Sample};
 
 /// The samples of one game.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -46,7 +46,8 @@ pub fn samples_of(encoding: &HiveEncoding, game: &PlayedGame, outcome: Outcome) 
     let mut position = hive.initial_position();
     let (mut legal, mut indices) = (Vec::new(), Vec::new());
     let mut made = GameSamples::default();
-    for &mv in &game.moves {
+    let (mut course, mut places) = (GameCourse::default(), Vec::new());
+    for (ply, &mv) in (0..).zip(&game.moves) {
         legal.clear();
         indices.clear();
         hive.legal_moves(&position, &mut legal);
@@ -60,11 +61,23 @@ pub fn samples_of(encoding: &HiveEncoding, game: &PlayedGame, outcome: Outcome) 
                 encoding.pack(&position, &mut packed);
                 let side = hive.side_to_move(&position);
                 let outcome_value = outcome.value_for(side).get();
-                made.samples.push(Sample { packed, side, policy_target, outcome_value, search_value: None });
+                places.push((ply, side));
+                made.samples.push(Sample {
+                    packed,
+                    side,
+                    policy_target,
+                    outcome_value,
+                    search_value: None,
+                    outlook: None,
+                });
             }
             None => made.left_out_count += 1,
         }
+        course.note(encoding, &position, mv);
         hive.play(&mut position, mv);
+    }
+    for (sample, outlook) in made.samples.iter_mut().zip(course.outlooks(encoding, &position, &places)) {
+        sample.outlook = Some(outlook);
     }
     made
 }

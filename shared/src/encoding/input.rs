@@ -1,6 +1,6 @@
 //! Ragged batches: the planes of B positions and the legal moves of each, laid end to end.
 
-use super::{DecodeError, Encoding, MoveCells, Pos, SparsePlanes};
+use super::{DecodeError, Encoding, MoveCells, OutlookTargets, Pos, SparsePlanes};
 
 /// What a network reads for B positions: planes, and the moves whose logits are wanted.
 #[derive(Debug, Clone, Default)]
@@ -121,4 +121,16 @@ pub struct TrainingBatch {
     pub policy_targets: Vec<f32>,
     /// Outcome seen from the side to move, `f32 [B]`, -1..=1.
     pub value_targets: Vec<f32>,
+    /// What the rest of each game brought.
+    pub outlook: OutlookTargets,
+}
+
+impl TrainingBatch {
+    /// Forgets all samples, keeps the memory.
+    pub fn clear(&mut self) {
+        self.input.clear();
+        self.policy_targets.clear();
+        self.value_targets.clear();
+        self.outlook.clear();
+    }
 }

@@ -7,12 +7,14 @@
 pub mod dama;
 pub mod hive;
 mod input;
+mod outlook;
 mod planes;
 pub mod tictactoe;
 
-use crate::game::{Game, Heuristic};
+use crate::game::{Game, Heuristic, Side};
 
 pub use input::{NetworkInput, TrainingBatch};
+pub use outlook::{ENDING_COUNT_MAX, Ending, Outlook, OutlookTargets};
 pub use planes::SparsePlanes;
 
 /// Shape of the input planes of one position: C x H x W.
@@ -223,6 +225,24 @@ pub trait Encoding: Clone + Send + Sync + 'static {
     fn transform(&self, position: &Pos<Self>, symmetry: Symmetry) -> Pos<Self>;
     /// Returns what `mv` of `position` is called in `transform(position, symmetry)`.
     fn transform_move(&self, position: &Pos<Self>, symmetry: Symmetry, mv: Mv<Self>) -> Mv<Self>;
+
+    /// Returns what each number of [`Self::ending`] is at most, above 0: none, unless a game knows any.
+    fn ending_scales(&self) -> &'static [u8] {
+        &[]
+    }
+    /// Returns what is counted in the last position of a game, as `side` sees it: as many numbers as
+    /// [`Self::ending_scales`], then zeros.
+    fn ending(&self, _last: &Pos<Self>, _side: Side) -> [u8; ENDING_COUNT_MAX] {
+        [0; ENDING_COUNT_MAX]
+    }
+    /// Returns which piece on the board `mv` moves in `position`, below 32; `None` for a placement, a pass, and where
+    /// pieces have no names.
+    fn moved_piece(&self, _position: &Pos<Self>, _mv: Mv<Self>) -> Option<u8> {
+        None
+    }
+    /// Appends the pieces that lie on top of the board, by the numbers of [`Self::moved_piece`], each with its cell of
+    /// the planes; those outside the planes are left out.
+    fn put_pieces(&self, _position: &Pos<Self>, _pieces: &mut Vec<(u8, u16)>) {}
 
     /// Appends the packed form: everything that planes and legal moves depend on, without the history.
     /// Equal bytes give equal planes and equal moves in equal order.

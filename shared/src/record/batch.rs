@@ -4,7 +4,7 @@
 
 use super::PolicyTargetError;
 use super::policy_target::pairs_of;
-use crate::encoding::{DecodeError, Encoding, Mv, Pos, Symmetry, TrainingBatch};
+use crate::encoding::{DecodeError, Encoding, Mv, Outlook, Pos, Symmetry, TrainingBatch};
 use crate::game::Game;
 
 /// A sample as a replay buffer keeps it.
@@ -16,6 +16,8 @@ pub struct StoredSample<'a> {
     pub policy_target: &'a [u8],
     /// Outcome seen from the side to move, -1..=1.
     pub value_target: f32,
+    /// What the rest of its game brought, if that is known.
+    pub outlook: Option<Outlook>,
 }
 
 /// Why a stored sample cannot be learned from.
@@ -49,6 +51,7 @@ pub struct SampleScratch<E: Encoding> {
     /// How many legal moves have each policy index, all 0 between samples.
     sharer_counts: Vec<u16>,
     shares: Vec<f32>,
+    pieces: Vec<(u8, u16)>,
 }
 
 impl<E: Encoding> SampleScratch<E> {
@@ -62,6 +65,7 @@ impl<E: Encoding> SampleScratch<E> {
             weights: vec![0; encoding.policy_size()],
             sharer_counts: vec![0; encoding.policy_size()],
             shares: Vec::new(),
+            pieces: Vec::new(),
         }
     }
 }
@@ -98,6 +102,7 @@ pub fn push_sample<E: Encoding>(
     batch.input.push(encoding, &scratch.position, &scratch.policy_indices)?;
     batch.policy_targets.extend_from_slice(&scratch.shares);
     batch.value_targets.push(sample.value_target);
+    batch.outlook.push(encoding, &scratch.position, sample.outlook, &mut scratch.pieces);
     Ok(())
 }
 

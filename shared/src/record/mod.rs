@@ -4,6 +4,7 @@
 //! before it was replayed through the rules ([`replay`]). How a record lies on disk: `docs/record-format.md`.
 
 pub mod batch;
+mod course;
 mod cut_off_target;
 mod policy_target;
 mod replay;
@@ -12,6 +13,7 @@ mod value_target;
 
 use crate::ids::NetworkId;
 
+pub use course::GameCourse;
 pub use cut_off_target::CutOffTarget;
 pub use policy_target::{PolicyTarget, PolicyTargetError};
 pub use replay::{ReplayError, ReplayState, ReplayedGame, Sample, replay};

@@ -1,7 +1,7 @@
 //! Playing a record through the rules: what comes out may be counted and learned from.
 
-use super::{GameRecord, PlyRecord, PolicyTarget};
-use crate::encoding::{Encoding, Mv, Pos};
+use super::{GameCourse, GameRecord, PlyRecord, PolicyTarget};
+use crate::encoding::{Encoding, Mv, Outlook, Pos};
 use crate::game::{Game, MoveError, Outcome, Side, StartError};
 
 /// Why a record is not a game, naming the ply.
@@ -58,6 +58,8 @@ pub struct Sample {
     pub outcome_value: f32,
     /// Value of the root after the search, for the side to move, -1..=1; `None` where nobody searched.
     pub search_value: Option<f32>,
+    /// What the rest of the game brought; `None` if that is not known.
+    pub outlook: Option<Outlook>,
 }
 
 /// A record that agrees with the rules.
@@ -81,6 +83,7 @@ pub struct ReplayState<E: Encoding> {
     opening_ply_count: u32,
     ply_count: u32,
     pending: Vec<PendingSample>,
+    course: GameCourse,
     moves: Vec<Mv<E>>,
     policy_indices: Vec<u16>,
 }
@@ -88,6 +91,7 @@ pub struct ReplayState<E: Encoding> {
 /// A sample whose game has no outcome yet.
 #[derive(Debug, Clone)]
 struct PendingSample {
+    ply: u32,
     packed: Vec<u8>,
     policy_target: PolicyTarget,
     side: Side,
@@ -114,7 +118,8 @@ impl<E: Encoding> ReplayState<E> {
 
     fn at(encoding: E, position: Pos<E>, opening_ply_count: u32) -> Self {
         let (pending, moves, policy_indices) = (Vec::new(), Vec::new(), Vec::new());
-        Self { encoding, position, opening_ply_count, ply_count: 0, pending, moves, policy_indices }
+        let course = GameCourse::default();
+        Self { encoding, position, opening_ply_count, ply_count: 0, pending, course, moves, policy_indices }
     }
 
     /// Plays one ply.
@@ -136,6 +141,7 @@ impl<E: Encoding> ReplayState<E> {
                 self.push_pending(target, ply.root_value);
             }
         }
+        self.course.note(&self.encoding, &self.position, mv);
         self.encoding.game().play(&mut self.position, mv);
         self.ply_count += 1;
         Ok(())
@@ -163,17 +169,21 @@ impl<E: Encoding> ReplayState<E> {
     #[must_use]
     pub fn finish(self) -> ReplayedGame {
         let outcome = self.outcome();
+        let is_cut_off = self.encoding.game().is_cut_off(&self.position);
         let samples = outcome.map_or_else(Vec::new, |outcome| {
-            let sample = |PendingSample { packed, policy_target, side, search_value }| Sample {
+            let positions: Vec<_> = self.pending.iter().map(|pending| (pending.ply, pending.side)).collect();
+            let outlooks = self.course.outlooks(&self.encoding, &self.position, &positions);
+            let sample = |(PendingSample { packed, policy_target, side, search_value, .. }, outlook)| Sample {
                 packed,
                 side,
                 policy_target,
                 outcome_value: outcome.value_for(side).get(),
                 search_value: Some(search_value),
+                // The pieces of a game that was cut off might have moved on.
+                outlook: (!is_cut_off).then_some(outlook),
             };
-            self.pending.into_iter().map(sample).collect()
+            self.pending.into_iter().zip(outlooks).map(sample).collect()
         });
-        let is_cut_off = self.encoding.game().is_cut_off(&self.position);
         ReplayedGame { outcome, is_cut_off, ply_count: self.ply_count, samples }
     }
 
@@ -194,7 +204,8 @@ impl<E: Encoding> ReplayState<E> {
         let mut packed = Vec::new();
         self.encoding.pack(&self.position, &mut packed);
         let side = self.encoding.game().side_to_move(&self.position);
-        self.pending.push(PendingSample { packed, policy_target: target.clone(), side, search_value });
+        let (ply, policy_target) = (self.ply_count, target.clone());
+        self.pending.push(PendingSample { ply, packed, policy_target, side, search_value });
     }
 }
 

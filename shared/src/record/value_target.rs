@@ -157,6 +157,7 @@ mod tests {
             policy_target: policy_target.clone(),
             outcome_value: outcome.value_for(*side).get(),
             search_value: *search_value,
+            outlook: None,
         };
         plies.iter().map(sample).collect()
     }

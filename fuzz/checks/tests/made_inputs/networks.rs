@@ -13,6 +13,8 @@ pub fn inputs() -> Vec<Input> {
         trunk: Trunk::Frame,
         policy_head: PolicyHead::Spatial,
         value_hidden: 1,
+        global_pooling_every: 0,
+        outlook_heads: false,
     };
     let spec = NetworkSpec::new(&GameSpec::TicTacToe {}, settings).expect("such a network can be");
     let network = Network::random(&spec, Device::CPU, 1).expect("a small network");

@@ -132,8 +132,14 @@ impl World {
         training.network = Some((step, hash));
         self.core().training.note_step(step, hash);
         self.core().note(format_args!("step {step}: {hash:x}"));
-        let losses =
-            StepLosses { policy_loss: 0.0, value_loss: 0.0, total: 0.0, gradient_norm: 0.0, policy_accuracy: 0.0 };
+        let losses = StepLosses {
+            policy_loss: 0.0,
+            value_loss: 0.0,
+            outlook_loss: 0.0,
+            total: 0.0,
+            gradient_norm: 0.0,
+            policy_accuracy: 0.0,
+        };
         training.unsaved.add(&losses, 0.01);
         if step.is_multiple_of(u64::from(settings.checkpoint_steps)) || step == job.step_end {
             let (text, name) = (network_text(step, hash), RunFiles::checkpoint_name(step));

@@ -7,7 +7,7 @@
 mod packed;
 mod policy;
 
-use super::{DecodeError, Encoding, MoveCells, Neighbourhood, PlaneShape, SparsePlanes, Symmetry};
+use super::{DecodeError, ENDING_COUNT_MAX, Encoding, MoveCells, Neighbourhood, PlaneShape, SparsePlanes, Symmetry};
 use crate::game::Side;
 use crate::game::dama::{Board, Dama, Move, Position, Square};
 
@@ -108,6 +108,16 @@ impl Encoding for DamaEncoding {
             }
         }
         planes.end(&[f32::from(u8::from(side == Side::White))]);
+    }
+
+    /// Own men and kings, then those of the other.
+    fn ending_scales(&self) -> &'static [u8] {
+        &[Board::PIECE_COUNT_MAX as u8; 4]
+    }
+
+    fn ending(&self, last: &Position, side: Side) -> [u8; ENDING_COUNT_MAX] {
+        let (board, other) = (last.board(), side.opponent());
+        [board.men(side), board.kings(side), board.men(other), board.kings(other)].map(|men| men.count_ones() as u8)
     }
 
     fn policy_indices(&self, position: &Position, moves: &[Move], policy_indices: &mut Vec<u16>) {

@@ -14,7 +14,10 @@ mod symmetry;
 
 use std::ops::RangeInclusive;
 
-use super::{DecodeError, Encoding, MoveCells, Neighbourhood, NetworkInput, PlaneShape, SparsePlanes, Symmetry};
+use super::{
+    DecodeError, ENDING_COUNT_MAX, Encoding, MoveCells, Neighbourhood, NetworkInput, PlaneShape, SparsePlanes, Symmetry,
+};
+use crate::game::Side;
 use crate::game::hive::{Cell, GameType, Hive, Move, PieceKind, Position};
 use layout::Layout;
 use policy::PolicyIndexProblem;
@@ -133,6 +136,29 @@ impl Encoding for HiveEncoding {
 
     fn show(&self, position: &Position, planes: &mut SparsePlanes) {
         planes::show(position, &Layout::new(position, self.frame), planes);
+    }
+
+    /// Pieces around the own queen and around the other.
+    fn ending_scales(&self) -> &'static [u8] {
+        &[6, 6]
+    }
+
+    fn ending(&self, last: &Position, side: Side) -> [u8; ENDING_COUNT_MAX] {
+        let count = |side| last.queen_neighbour_count(side) as u8;
+        [count(side), count(side.opponent()), 0, 0]
+    }
+
+    fn moved_piece(&self, position: &Position, mv: Move) -> Option<u8> {
+        mv.piece().filter(|piece| position.is_on_board(*piece)).map(|piece| piece.index() as u8)
+    }
+
+    fn put_pieces(&self, position: &Position, pieces: &mut Vec<(u8, u16)>) {
+        let layout = Layout::new(position, self.frame);
+        let on_top = position.pieces().filter_map(|piece| {
+            let cell = position.cell_of(piece).filter(|cell| position.top(*cell) == Some(piece))?;
+            Some((piece.index() as u8, layout.frame_cell(cell)?))
+        });
+        pieces.extend(on_top);
     }
 
     fn policy_indices(&self, position: &Position, moves: &[Move], policy_indices: &mut Vec<u16>) {
