@@ -3,12 +3,16 @@
 
 use std::path::{Path, PathBuf};
 
-use net::{NetError, NetworkFile, NetworkSpec};
+use net::{Device, NetError, NetworkFile, NetworkSpec};
 use networks::{NetworkSource, NetworkSourceError};
 use shared::catalog::GameSpec;
+use tracing::info;
 
 use crate::presets;
 use crate::training_source::TrainingSource;
+
+/// What the new weights of a network that grows are filled from: the same network always grows into the same one.
+const GROWTH_SEED: u64 = 1;
 
 /// Why a network cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -71,13 +75,20 @@ pub fn open(source: &NetworkSource, game: &GameSpec) -> Result<NetworkFile, Star
     Ok(NetworkFile::from_bytes(source.to_string(), source.read(game)?)?)
 }
 
-/// Reads a network that must fit `wanted`.
+/// Reads a network that must fit `wanted`, or grow into it: the log says so.
 ///
 /// # Errors
 /// As [`open`]; [`StartNetworkError::OtherPreset`] if it fits a preset, and [`StartNetworkError::Net`] if it fits none.
 pub fn open_as(source: &NetworkSource, wanted: &NetworkSpec) -> Result<NetworkFile, StartNetworkError> {
     let file = open(source, &wanted.game)?;
     let Err(error) = file.expect(wanted) else { return Ok(file) };
+    if file.spec().is_ok_and(|found| found.shape.grows_into(&wanted.shape) && found.game.has_networks_of(&wanted.game))
+    {
+        let smaller = file.load(Device::CPU)?;
+        info!(from = %smaller.shape(), to = %wanted.shape, "the start network grows: it answers as before, and has room to learn");
+        let grown = smaller.grown_to(wanted, GROWTH_SEED)?;
+        return Ok(NetworkFile::from_bytes(file.name().to_owned(), grown.to_bytes()?)?);
+    }
     let preset = file.spec().ok().and_then(|found| presets::fitting(&found));
     Err(match preset {
         Some(preset) => StartNetworkError::OtherPreset { preset, source: error },
@@ -131,9 +142,13 @@ mod tests {
         let (hive, dama) = (spec(&Hive::default().spec(26)), spec(&Dama::default().spec(Dama::USUAL_VIEW)));
         // The same two stand in xtask/src/up/plan.rs, which links no libtorch.
         assert_eq!((presets::fitting(&hive), presets::fitting(&dama)), (Some("hive-cpu"), Some("dama-cpu")));
-        let larger = net::NetworkSettings { blocks: 19, ..hive.shape.settings };
-        let wanted = NetworkSpec::new(&hive.game, larger).expect("such a network can be");
-        let error = open_as(&NetworkSource::Ready, &wanted).err().expect("another shape");
+        let larger = net::NetworkSettings { blocks: 7, outlook_heads: true, ..hive.shape.settings };
+        let wanted = |settings| NetworkSpec::new(&hive.game, settings).expect("such a network can be");
+        let opened = |settings| open_as(&NetworkSource::Ready, &wanted(settings));
+        let grown = opened(larger).expect("it grows").spec().expect("a known game");
+        assert_eq!(grown, wanted(larger));
+        let smaller = net::NetworkSettings { blocks: 2, ..hive.shape.settings };
+        let error = opened(smaller).err().expect("another shape");
         assert_eq!(error.to_string(), "such a network goes with --preset hive-cpu");
     }
 }

@@ -216,7 +216,10 @@ fn a_data_set_that_is_cut_off_teaches_what_is_whole() {
     let folder = dir.path().join("trained");
     let command = train(&[&data, &cut], &folder, &[], &["--preset", "tictactoe", "--epochs", "1"]);
     let log = run_well(command);
-    assert!(log.contains("data set is not whole") && log.contains("cut.samples: 200 of 200 games"), "{log}");
+    assert!(
+        log.contains("not everything can be learned from") && log.contains("cut.samples: 200 of 200 games"),
+        "{log}"
+    );
 }
 
 #[test]
@@ -224,7 +227,7 @@ fn what_cannot_be_learned_from_is_explained_in_a_line() {
     let (dir, data) = tictactoe(30);
     let folder = dir.path().join("trained");
     let none = complaint(train(&[], &folder, &[], &[]), 64);
-    assert!(none.contains("name the data sets to learn from"), "{none}");
+    assert!(none.contains("name the data sets or runs to learn from"), "{none}");
     let other_game = complaint(train(&[&data], &folder, &["game.name=dama"], &[]), 1);
     assert!(other_game.contains(r#"is of {"name":"tictactoe"}, the settings are of {"name":"dama""#), "{other_game}");
     let preset = Path::new(env!("CARGO_MANIFEST_DIR")).join("../config/tictactoe.toml");
@@ -243,4 +246,42 @@ fn what_cannot_be_learned_from_is_explained_in_a_line() {
     assert!(no_values.contains("training.value_target: ") && no_values.contains("no search value"), "{no_values}");
     let beyond = complaint(train_tictactoe(&data, &folder, 1, &["training.value_target_lambda=1.5"]), 64);
     assert!(beyond.contains("training.value_target_lambda: 1.5 is not in 0..=1"), "{beyond}");
+}
+
+/// A run with three finished games of tic-tac-toe. The store is let go.
+fn run_of_tictactoe() -> tempfile::TempDir {
+    let run_dir = tempfile::tempdir().expect("a directory");
+    let (learner, now) = (fixtures::start(run_dir.path()), std::time::Instant::now());
+    for moves in [&fixtures::WHITE_WINS[..], &fixtures::BLACK_WINS, &fixtures::DRAW] {
+        let game_id = fixtures::lease_one(&learner, "a", now);
+        fixtures::report(&learner, "a", &fixtures::plies(game_id, moves), now);
+    }
+    run_dir
+}
+
+#[test]
+fn a_run_teaches_what_its_data_set_does_and_a_network_grows_on_the_way() {
+    let (run_dir, dir) = (run_of_tictactoe(), tempfile::tempdir().expect("a directory"));
+    let set = dir.path().join("run.samples");
+    let mut export = Command::new(env!("CARGO_BIN_EXE_learner"));
+    export.arg("export").arg(run_dir.path()).arg("--dataset").arg(&set);
+    run_well(export);
+    let settings = ["offline.held_out_share=0.4", "offline.seed=3"];
+    let learn = |data: &Path, name: &str, more: &[&str]| {
+        let folder = dir.path().join(name);
+        let flags = [&["--preset", "tictactoe", "--epochs", "2"], more].concat();
+        let log = run_well(train(&[data], &folder, &settings, &flags));
+        (History::of(&folder).results(), folder, log)
+    };
+    let (of_run, small, _) = learn(run_dir.path(), "small", &[]);
+    assert_eq!(of_run, learn(&set, "of-set", &[]).0, "the same games, the same training");
+    let small = small.join("trained.safetensors").display().to_string();
+    let larger = ["--network", &small, "--set", "network.filters=20", "--set", "network.outlook_heads=true"];
+    let (_, large, log) = learn(run_dir.path(), "large", &larger);
+    assert!(log.contains("the start network grows"), "{log}");
+    let spec = net::Network::spec_of(&large.join("trained.safetensors")).expect("a network");
+    assert_eq!((spec.shape.settings.filters, spec.shape.settings.outlook_heads), (20, true));
+    let flags = ["--preset", "tictactoe", "--network", &small, "--set", "network.filters=12"];
+    let refused = complaint(train(&[run_dir.path()], &dir.path().join("less"), &settings, &flags), 1);
+    assert!(refused.contains("of 16") && refused.contains("of 12"), "{refused}");
 }

@@ -16,6 +16,7 @@ mod file;
 mod file_numbers;
 mod file_writer;
 mod grid;
+mod growth;
 mod header;
 mod inference;
 mod layout;

@@ -196,7 +196,7 @@ impl Network {
 }
 
 /// Fills a flat vector as its slots say.
-fn filled(slots: &Slots, random: &mut Pcg64) -> Vec<f32> {
+pub(crate) fn filled(slots: &Slots, random: &mut Pcg64) -> Vec<f32> {
     let mut values = Vec::with_capacity(slots.count as usize);
     for slot in &slots.slots {
         let count = slot.count() as usize;

@@ -106,6 +106,11 @@ pub struct DataGame {
 pub trait VisitGames {
     /// Visits the next game; `encoding` is the encoding of its samples.
     fn visit_game<E: Encoding>(&mut self, encoding: &E, game: &DataGame) -> anyhow::Result<()>;
+
+    /// Hears of games that cannot be visited.
+    fn hear_of_lost(&mut self, what: &str) {
+        logging::print_line(what);
+    }
 }
 
 /// Games that can be visited.
@@ -179,7 +184,7 @@ impl GameSource {
     }
 
     /// Visits each game, in the order in which they finished; of a run, those of `kinds`. A game that cannot be read is
-    /// left out, and named on stderr.
+    /// left out, and the visitor hears of it.
     ///
     /// # Errors
     /// An error of `visitor`, or if the source cannot be read at all.
@@ -194,6 +199,18 @@ impl GameSource {
             Self::HumanGames { paths, encoding, newest, .. } => human_games::visit(paths, encoding, *newest, visitor),
         }
     }
+}
+
+/// Opens the games of one path, a run or a data set.
+///
+/// # Errors
+/// If it is neither, or cannot be read.
+pub fn open_samples(path: &Path) -> anyhow::Result<GameSource> {
+    if path.join(DATABASE_FILE).is_file() {
+        return open_run(path, usize::MAX).with_context(|| path.display().to_string());
+    }
+    let spec = DataSet::open(path)?.spec().clone();
+    Ok(GameSource::DataSets { paths: vec![path.to_owned()], spec, newest: usize::MAX })
 }
 
 fn open_run(run_dir: &Path, newest: usize) -> anyhow::Result<GameSource> {
@@ -221,7 +238,8 @@ impl<T: VisitGames> GameVisitor for RunVisit<'_, T> {
             let first = game_ids.len().saturating_sub(self.newest);
             let thinned_count = self.reader.thinned_game_count(kind)?;
             if thinned_count > 0 && game_ids.len() < self.newest {
-                logging::print_line(&format!("left out: {thinned_count} games without plies (store.keep_games)"));
+                let what = format!("left out: {thinned_count} games without plies (store.keep_games)");
+                self.visitor.hear_of_lost(&what);
             }
             for chunk in game_ids[first..].chunks(CHUNK_GAMES) {
                 let stored = chunk.iter().filter_map(|game_id| stored(self.reader, *game_id).transpose());
@@ -233,7 +251,9 @@ impl<T: VisitGames> GameVisitor for RunVisit<'_, T> {
                         Ok(game) => {
                             self.visitor.visit_game(&encoding, &DataGame { type_name: type_name.clone(), ..game })?
                         }
-                        Err(error) => logging::print_line(&format!("left out: {:#}", anyhow::Error::from(error))),
+                        Err(error) => {
+                            self.visitor.hear_of_lost(&format!("left out: {:#}", anyhow::Error::from(error)));
+                        }
                     }
                 }
             }
@@ -324,7 +344,7 @@ impl<T: VisitGames> GameVisitor for DataSetVisit<'_, T> {
                 }
             }
             if let Some(loss) = data.loss() {
-                logging::print_line(&loss);
+                self.visitor.hear_of_lost(&loss);
             }
         }
         Ok(())

@@ -67,9 +67,9 @@ pub fn pretrain(args: &PretrainArgs) -> anyhow::Result<()> {
         forbidden_plies = sets.left_out.plies,
         "human games"
     );
-    let (encoding, sets) = (&encoding, &sets.samples);
+    let (encoding, sets, start) = (&encoding, &sets.samples, args.how.start_network());
     let source = TrainingSource::HumanGames;
-    let plan = TrainingPlan { source, config, encoding, sets, start: None, folder: &folder };
+    let plan = TrainingPlan { source, config, encoding, sets, start: start.as_ref(), folder: &folder };
     let ended = SupervisedTraining::open(plan, stop.clone())?.run();
     started.end();
     Ok(ended?)

@@ -1,8 +1,12 @@
 //! The flags that `learner pretrain` and `learner train` share, and how these commands start.
 
+use std::path::PathBuf;
+
 use anyhow::Context;
 use learner::config::LearnerSettings;
+use learner::start_network::network_of;
 use learner::training_source::TrainingSource;
+use networks::NetworkSource;
 use runtime::exit::UsageError;
 use runtime::layers::to_toml;
 use runtime::{exit, logging, shutdown};
@@ -19,6 +23,10 @@ pub struct SupervisedArgs {
     /// is resumed: a cosine then ends with the new last epoch.
     #[arg(long, value_name = "N")]
     epochs: Option<u32>,
+    /// Network to start from, of the shape that the settings give or smaller, which then grows: a file, the folder of a
+    /// training, or ready (the one that this program carries); none: random weights.
+    #[arg(long, value_name = "FILE|ready")]
+    network: Option<PathBuf>,
     /// human or json (log.format).
     #[arg(long, value_name = "FORMAT")]
     log_format: Option<String>,
@@ -61,6 +69,11 @@ impl SupervisedArgs {
         Ok(Some(StartedTraining { config, stop, tokio }))
     }
 
+    /// Returns the network to start from, if one is named.
+    pub fn start_network(&self) -> Option<NetworkSource> {
+        self.network.as_deref().map(network_of)
+    }
+
     /// The flags as keys of the settings.
     fn flags(&self, source: TrainingSource) -> impl Iterator<Item = (String, String)> {
         let epochs = self.epochs.map(|epochs| (format!("{}.epochs", source.section()), epochs.to_string()));
@@ -74,7 +87,7 @@ const fn missing_samples(source: TrainingSource) -> &'static str {
         TrainingSource::HumanGames => {
             "name the games to learn from: --games PATH..., --sgf-dir DIR, or replay.human_games"
         }
-        TrainingSource::DataSets => "name the data sets to learn from: --data FILE...",
+        TrainingSource::DataSets => "name the data sets or runs to learn from: --data FILE...",
     }
 }
 

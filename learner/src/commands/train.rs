@@ -1,21 +1,22 @@
-//! `learner train`: learns from data sets, for any game.
+//! `learner train`: learns from data sets and the games of runs, for any game.
 
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use learner::config::LearnerConfig;
-use learner::start_network::network_of;
 use learner::supervised::{SupervisedTraining, TrainingFolder, TrainingPlan};
 use learner::training_source::TrainingSource;
-use rayon::prelude::*;
 use samples::buffer::SampledGame;
-use samples::dataset::{DataSet, DataSetGame, identity_of};
+use samples::dataset::identity_of;
 use samples::sample_sets::SampleSets;
 use samples::split::Split;
 use shared::catalog::{GameSpec, GameVisitor};
 use shared::encoding::Encoding;
+use shared::record::Sample;
+use store::GameKind;
 use tracing::{info, warn};
 
+use super::game_sources::{DataGame, GameSource, Origin, VisitGames, open_samples};
 use super::supervised_args::{StartedTraining, SupervisedArgs};
 
 /// What to learn from, how, and where to put it.
@@ -23,13 +24,10 @@ use super::supervised_args::{StartedTraining, SupervisedArgs};
 pub struct TrainArgs {
     #[command(flatten)]
     how: SupervisedArgs,
-    /// Data sets to learn from, as `learner export --dataset` writes them.
-    #[arg(long, value_name = "FILE", num_args = 1..)]
+    /// What to learn from: folders of runs, whose self-play games are taken, and data sets, as `learner export --dataset`
+    /// writes them.
+    #[arg(long, value_name = "RUN_DIR|FILE", num_args = 1..)]
     data: Vec<PathBuf>,
-    /// Network to start from, of the shape that the settings give: a file, the folder of a training, or ready (the one that
-    /// this program carries); none: random weights.
-    #[arg(long, value_name = "FILE|ready")]
-    network: Option<PathBuf>,
     /// Folder of the checkpoint, the history and the result, trained.safetensors.
     #[arg(long, value_name = "DIR", default_value = "trained")]
     checkpoint_dir: PathBuf,
@@ -60,7 +58,7 @@ impl GameVisitor for Training<'_> {
         // Before the folder is created: a wrong file leaves none behind.
         let data = args.data.iter().map(|path| open(path, config)).collect::<anyhow::Result<Vec<_>>>()?;
         let folder = TrainingFolder::open(&args.checkpoint_dir, TrainingSource::DataSets)?;
-        let sets = read_sets(&encoding, config, data)?;
+        let sets = read_sets(config, &data)?;
         info!(
             training_games = sets.training_games,
             training_positions = sets.training.position_count(),
@@ -68,35 +66,22 @@ impl GameVisitor for Training<'_> {
             held_out_positions = sets.held_out.position_count(),
             "data sets"
         );
-        let (encoding, start) = (&encoding, args.network.as_deref().map(network_of));
+        let (encoding, start) = (&encoding, args.how.start_network());
         let source = TrainingSource::DataSets;
         let plan = TrainingPlan { source, config, encoding, sets: &sets, start: start.as_ref(), folder: &folder };
         Ok(SupervisedTraining::open(plan, stop.clone())?.run()?)
     }
 }
 
-/// Reads the samples of data sets, in their order. Damage is logged.
-fn read_sets<E: Encoding>(encoding: &E, config: &LearnerConfig, data: Vec<DataSet>) -> anyhow::Result<SampleSets> {
+/// Reads the samples of data sets and runs, in their order. Damage is logged.
+fn read_sets(config: &LearnerConfig, data: &[GameSource]) -> anyhow::Result<SampleSets> {
     let split = Split { seed: config.offline.seed, held_out_share: config.offline.held_out_share };
     let rule = config.training.value_target_rule();
-    let mut sets = SampleSets::new(rule);
-    let (mut unsearched_count, mut other_type_count) = (0_usize, 0_u64);
-    for mut data in data {
-        while let Some(games) = data.next_games()? {
-            let found_count = games.len();
-            let games: Vec<_> = games.into_iter().filter(|game| is_taken(config, game)).collect();
-            other_type_count += (found_count - games.len()) as u64;
-            let keys: Vec<u64> = games.par_iter().map(|game| identity_of(encoding, &game.samples)).collect();
-            for (game, key) in games.iter().zip(keys) {
-                unsearched_count += game.samples.iter().filter(|sample| sample.search_value.is_none()).count();
-                let sampled = SampledGame { samples: &game.samples, is_cut_off: game.is_cut_off };
-                sets.push_game(split.is_held_out(key), sampled);
-            }
-        }
-        if let Some(loss) = data.loss() {
-            warn!(loss, "data set is not whole");
-        }
+    let mut read = SetReader { config, split, sets: SampleSets::new(rule), unsearched_count: 0, other_type_count: 0 };
+    for source in data {
+        source.visit(&[GameKind::SelfPlay], &mut read)?;
     }
+    let SetReader { sets, unsearched_count, other_type_count, .. } = read;
     if other_type_count > 0 {
         info!(games = other_type_count, "left out: of another type (offline.game_types)");
     }
@@ -108,21 +93,58 @@ fn read_sets<E: Encoding>(encoding: &E, config: &LearnerConfig, data: Vec<DataSe
     Ok(sets)
 }
 
+/// Sorts games into those to learn from and those to measure with.
+struct SetReader<'a> {
+    config: &'a LearnerConfig,
+    split: Split,
+    sets: SampleSets,
+    /// Positions without a search value.
+    unsearched_count: usize,
+    /// Games of types that are not learned from.
+    other_type_count: u64,
+}
+
+impl VisitGames for SetReader<'_> {
+    fn visit_game<E: Encoding>(&mut self, encoding: &E, game: &DataGame) -> anyhow::Result<()> {
+        let samples = &game.samples;
+        if samples.is_empty() {
+            return Ok(());
+        }
+        if !is_taken(self.config, samples) {
+            self.other_type_count += 1;
+            return Ok(());
+        }
+        // A run knows its games by their moves, a data set by their positions: here both are known by these.
+        let key = match game.origin {
+            Origin::DataSet => game.identity,
+            Origin::Run(_) | Origin::HumanGames => identity_of(encoding, samples),
+        };
+        self.unsearched_count += samples.iter().filter(|sample| sample.search_value.is_none()).count();
+        self.sets.push_game(self.split.is_held_out(key), SampledGame { samples, is_cut_off: game.is_cut_off });
+        Ok(())
+    }
+
+    fn hear_of_lost(&mut self, what: &str) {
+        warn!(what, "not everything can be learned from");
+    }
+}
+
 /// Returns whether a game is of a type that is learned from.
-fn is_taken(config: &LearnerConfig, game: &DataSetGame) -> bool {
+fn is_taken(config: &LearnerConfig, samples: &[Sample]) -> bool {
     let GameSpec::Hive { rules, .. } = config.game else { return true };
-    let found = game.samples.first().and_then(|sample| config.game.packed_game_type(&sample.packed));
+    let found = samples.first().and_then(|sample| config.game.packed_game_type(&sample.packed));
     found.is_none_or(|found| config.offline.game_types.takes(rules.game_type, found))
 }
 
-fn open(path: &Path, config: &LearnerConfig) -> anyhow::Result<DataSet> {
-    let data = DataSet::open(path).context("data")?;
-    let (found, wanted) = (data.spec(), &config.game);
+/// Opens a data set or a run of the game of the settings.
+fn open(path: &Path, config: &LearnerConfig) -> anyhow::Result<GameSource> {
+    let data = open_samples(path).context("data")?;
+    let (found, wanted) = (data.data_set_spec(), &config.game);
     anyhow::ensure!(
         found.has_samples_of(wanted),
         "data: {} is of {}, the settings are of {}: use the --preset and the game's rules that it was made with",
         path.display(),
-        serde_json::to_string(found)?,
+        serde_json::to_string(&found)?,
         serde_json::to_string(wanted)?
     );
     Ok(data)
