@@ -186,6 +186,8 @@ fn both_heads_give_a_move_the_same_meaning() {
             batch.input.move_ends[usize::from(position)] = batch.input.policy_indices.len() as u32;
             batch.policy_targets.extend((0..6).map(|mv| f32::from(u8::from(mv == position))));
             batch.value_targets.push(if position % 2 == 0 { 0.8 } else { -0.8 });
+            batch.outlook.endings.extend((0..shape.ending_count).map(|_| 0.0));
+            batch.outlook.known.push(0.0);
             chosen.push(usize::from(position));
         }
         let mut trainer = trainer(kind, 5);
