@@ -1,18 +1,20 @@
 //! Taking the games of a worker out of a gate that is not decided: others play them again.
 
 use std::collections::BTreeSet;
+use std::time::Instant;
 
 use shared::encoding::Encoding;
 use shared::ids::{GameId, NetworkId};
 use store::{Change, GameState, NewGame};
 
+use super::barred::{Bar, BarEnd};
 use super::gate::count_stored;
 use super::{GameRegistry, RegistryError};
 
 impl<E: Encoding> GameRegistry<E> {
     /// Takes all games out of a gate that a worker had, even for a part of them, finished or open, and puts new ones in
-    /// their place. The worker gets no more games of gates and yardsticks until the learner is started again. Returns how
-    /// many games there were.
+    /// their place. The worker gets no more games of gates and yardsticks as long as `bar` says. Returns how many games
+    /// there were.
     ///
     /// # Errors
     /// [`RegistryError::UnknownGate`], or [`RegistryError::Store`]: nothing is changed then.
@@ -21,6 +23,8 @@ impl<E: Encoding> GameRegistry<E> {
         candidate_id: NetworkId,
         worker_id: &str,
         reason: &str,
+        bar: Bar,
+        now: Instant,
     ) -> Result<usize, RegistryError> {
         let mut inner = self.lock_gate(candidate_id);
         let leases = inner.reader.gate_leases(candidate_id)?.into_iter();
@@ -39,7 +43,11 @@ impl<E: Encoding> GameRegistry<E> {
         changes.extend(again.iter().cloned().map(Change::CreateGame));
         // The lock is held until they are on disk: nobody can play a game that does not exist yet.
         self.store.write(changes)?;
-        inner.barred.insert(worker_id.to_owned());
+        let end = match bar {
+            Bar::UntilRestart => BarEnd::Restart,
+            Bar::Pause => BarEnd::At(now + self.limits.pause),
+        };
+        inner.barred.bar(worker_id, end, now);
         inner.games.free_gate_games_of(worker_id);
         for game in &games {
             inner.games.remove(game.game.game_id);

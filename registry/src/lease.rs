@@ -10,6 +10,7 @@ use shared::seed::mix_seed;
 use shared::wire::RENEWED_GAME_COUNT_MAX;
 use store::{Ack, Change, GameKind, NewGame, StoreError, WorkerRow};
 
+use super::barred::BarEnd;
 use super::gate::Gate;
 use super::grants::{LeafLoad, games_allowed};
 use super::holders::{GrantBounds, Withheld};
@@ -23,6 +24,9 @@ const WORKER_ID_BYTES_MAX: usize = 128;
 
 /// What a worker waits for whose gate games were found not to be searched.
 const BARRED: &str = "another evaluator: the gate games of this one were not played by search (docs/security.md)";
+/// What one waits for that was refuted together with others alone.
+const PAUSED: &str =
+    "the end of a pause: the gate games of this evaluator and others were not played by search (docs/security.md)";
 
 /// A game given to a worker.
 #[derive(Debug, Clone, PartialEq)]
@@ -126,8 +130,11 @@ impl<E: Encoding> GameRegistry<E> {
         let asked = count.min(self.limits.leases_max) as usize;
         let mut inner = self.lock();
         inner.games.expire(now);
-        if kind == GameKind::Gate && inner.barred.contains(worker_id) {
-            return Ok(LeasesUnderWay::none(Leases { waiting_for: Some(BARRED), ..Leases::default() }));
+        if kind == GameKind::Gate
+            && let Some(end) = inner.barred.end_for(worker_id, now)
+        {
+            let waiting_for = Some(if end == BarEnd::Restart { BARRED } else { PAUSED });
+            return Ok(LeasesUnderWay::none(Leases { waiting_for, ..Leases::default() }));
         }
         let bounds = self.grant_bounds(&inner, kind);
         let grant = inner.games.holders_mut(kind).grant(worker_id, asked, &bounds, now);

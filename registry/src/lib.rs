@@ -3,6 +3,7 @@
 //! A ply is checked by the rules as it comes, and acknowledged once it is on disk. A finished game is replayed as a
 //! whole before it counts, once. Time is passed in: nothing here reads a clock.
 
+mod barred;
 mod discount;
 mod error;
 mod game_progress;
@@ -24,6 +25,7 @@ mod seed;
 mod starts;
 mod yardstick;
 
+pub use barred::Bar;
 pub use error::RegistryError;
 pub use game_progress::{FinishedCounters, GameCounters, GameProgress};
 pub use gate::{GatePlan, GateReport};

@@ -13,6 +13,7 @@ use shared::search::SearchSettings;
 use store::{GameKind, Reader, Store};
 use tokio::sync::watch;
 
+use super::barred::BarredWorkers;
 use super::error::RegistryError;
 use super::game_progress::GameProgress;
 use super::gate::Gate;
@@ -37,6 +38,8 @@ pub struct RegistryLimits {
     pub report_plies_max: usize,
     /// How many of the open games workers may hold.
     pub grants: GrantSettings,
+    /// How long workers whose plies were refuted together alone get no more games of gates and yardsticks.
+    pub pause: Duration,
 }
 
 impl Default for RegistryLimits {
@@ -49,6 +52,9 @@ impl Default for RegistryLimits {
             leases_max: 1024,
             report_plies_max: 4096,
             grants,
+            // Names are free, so a longer one keeps nobody away who wants to come back. It gives the other evaluators the
+            // time to play the games again.
+            pause: Duration::from_secs(10 * 60),
         }
     }
 }
@@ -103,7 +109,7 @@ pub(super) struct Inner<E: Encoding> {
     pub games: OpenGames<E>,
     pub gates: BTreeMap<NetworkId, Gate>,
     /// Workers that get no more games of gates.
-    pub barred: BTreeSet<String>,
+    pub barred: BarredWorkers,
     pub self_play: Option<SelfPlayPlan>,
     /// Self-play games that workers may hold.
     pub self_play_allowed: usize,
@@ -174,7 +180,7 @@ impl<E: Encoding> GameRegistry<E> {
         let inner = Inner {
             games,
             gates: BTreeMap::new(),
-            barred: BTreeSet::new(),
+            barred: BarredWorkers::default(),
             self_play: None,
             self_play_allowed: limits.grants.games_first,
             planned_game_count: 0,

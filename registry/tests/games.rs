@@ -7,7 +7,7 @@ use fixtures::{
     network_id, plies, report, start, start_with, start_with_grants,
 };
 use proptest::prelude::*;
-use registry::{GatePlan, LeafLoad, PlyStatus, SelfPlayPlan, StartPlan, YardstickPlan, rebuild};
+use registry::{Bar, GatePlan, LeafLoad, PlyStatus, RegistryLimits, SelfPlayPlan, StartPlan, YardstickPlan, rebuild};
 use samples::buffer::SampleBuffer;
 use samples::sampler::{BatchSampler, seed_of_step};
 use shared::encoding::TrainingBatch;
@@ -494,6 +494,38 @@ fn a_gate_is_played_resumed_and_decided() {
     assert_eq!(count(GameState::Finished), decided.score.game_count());
     assert_eq!(count(GameState::Abandoned), 40 - decided.score.game_count());
     assert_eq!(learner.replay.position_count(), 0, "gate games are not learned from");
+}
+
+#[test]
+fn games_that_do_not_count_are_played_by_others_and_a_pause_ends() {
+    let run_dir = tempfile::tempdir().expect("a directory");
+    let (learner, now) = (start(run_dir.path()), Instant::now());
+    add_networks(&learner);
+    learner.registry.begin_gate(&gate_plan(40)).expect("begun");
+    for worker_id in ["alone", "together", "together", "honest"] {
+        assert!(play_gate_game(&learner, worker_id, now));
+    }
+    let discount = |worker_id, bar| {
+        let discounted = learner.registry.discount_gate_games(network_id(2), worker_id, "a test", bar, now);
+        discounted.expect("taken out")
+    };
+    assert_eq!((discount("alone", Bar::UntilRestart), discount("together", Bar::Pause)), (1, 2));
+    let report = learner.registry.gate_report(network_id(2)).expect("a report");
+    assert_eq!((report.score.game_count(), learner.registry.progress().open_gate_count), (1, 39), "played again");
+    let waits = |worker_id, now| {
+        let answer = learner.registry.lease(worker_id, GameKind::Gate, 1, now).expect("leases");
+        answer.waiting_for.unwrap_or_default()
+    };
+    let end = now + RegistryLimits::default().pause;
+    let early = end - Duration::from_millis(1);
+    assert!(waits("together", early).contains("the end of a pause"));
+    assert_eq!((waits("together", end), waits("honest", now)), ("", ""));
+    assert!(waits("alone", end + Duration::from_secs(1_000_000)).contains("another evaluator"));
+    // A restart knows nothing of either.
+    drop(learner);
+    let learner = start(run_dir.path());
+    learner.registry.begin_gate(&gate_plan(40)).expect("resumed");
+    assert!(play_gate_game(&learner, "alone", now) && play_gate_game(&learner, "together", now));
 }
 
 #[test]

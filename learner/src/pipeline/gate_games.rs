@@ -1,6 +1,7 @@
 //! Before a verdict counts: whether the games of the gate were searched. Those of a worker that did not search do not
 //! count, and are played again by others.
 
+use registry::Bar;
 use runtime::exit::one_line;
 use shared::encoding::Encoding;
 use shared::ids::NetworkId;
@@ -44,7 +45,9 @@ impl<E: Encoding> Pipeline<E> {
         }
         let mut texts = Vec::new();
         for worker in refuted.alone {
-            let Some(games) = self.discount(candidate_id, &worker.worker_id)? else { return Ok(GateGames::Unknown) };
+            let Some(games) = self.discount(candidate_id, &worker.worker_id, Bar::UntilRestart)? else {
+                return Ok(GateGames::Unknown);
+            };
             let CheckedWorker { worker_id, ply_count: plies, contradicted_count: contradicted } = worker;
             error!(
                 iteration,
@@ -66,8 +69,8 @@ impl<E: Encoding> Pipeline<E> {
         Ok(GateGames::Discounted)
     }
 
-    /// Takes the games of workers with few plies each out of the gate. Returns what is said of them; `None` if the stop came
-    /// first.
+    /// Takes the games of workers with few plies each out of the gate; some of them may have searched, and may play again
+    /// after a pause. Returns what is said of them; `None` if the stop came first.
     fn discount_together(
         &self,
         iteration: u32,
@@ -76,7 +79,9 @@ impl<E: Encoding> Pipeline<E> {
     ) -> Result<Option<String>, PipelineError> {
         let mut games = 0;
         for worker in together {
-            let Some(of_worker) = self.discount(candidate_id, &worker.worker_id)? else { return Ok(None) };
+            let Some(of_worker) = self.discount(candidate_id, &worker.worker_id, Bar::Pause)? else {
+                return Ok(None);
+            };
             games += of_worker;
         }
         let CheckedWorker { worker_id, ply_count: plies, contradicted_count: contradicted } = sum(together);
@@ -97,9 +102,9 @@ impl<E: Encoding> Pipeline<E> {
 
     /// Takes the games of a worker out of the gate, again and again while the disk refuses; `None` if the stop came first:
     /// the next start finds it again.
-    fn discount(&self, candidate_id: NetworkId, worker_id: &str) -> Result<Option<usize>, PipelineError> {
+    fn discount(&self, candidate_id: NetworkId, worker_id: &str, bar: Bar) -> Result<Option<usize>, PipelineError> {
         loop {
-            match self.registry.discount_gate_games(candidate_id, worker_id, REASON) {
+            match self.registry.discount_gate_games(candidate_id, worker_id, REASON, bar, self.events.now()) {
                 Ok(games) => return Ok(Some(games)),
                 Err(error) if error.is_retryable() => warn!(%error, "waiting to take games out of the gate"),
                 Err(error) => return Err(error.into()),
