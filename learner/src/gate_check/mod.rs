@@ -9,11 +9,15 @@ mod batch_evaluator;
 mod ply_search;
 mod refuted;
 mod sample;
+#[cfg(test)]
+pub(crate) mod simulated;
 mod turns;
 
-use std::time::Duration;
+#[cfg(test)]
+use std::sync::Arc;
 
 use inference::InferenceHandle;
+use rand::Rng;
 use shared::encoding::Encoding;
 use shared::ids::NetworkId;
 use shared::search::{EvaluationError, SearchSettings};
@@ -21,15 +25,13 @@ use store::{Reader, StoreError};
 use tokio::runtime::Handle;
 use tokio_util::sync::CancellationToken;
 
-use batch_evaluator::LocalBatchEvaluator;
-use ply_search::search_again;
+use batch_evaluator::{LocalBatchEvaluator, OwnInference};
+use ply_search::{BatchEvaluator, search_again};
 pub use refuted::Refuted;
 pub(crate) use refuted::sum;
 use sample::{games_by_worker, read_games};
 use turns::draw_plies;
 
-/// How long the answer to a batch may take: a busy learner that has to load the network first answers within seconds.
-const ANSWER_TIME_MAX: Duration = Duration::from_secs(60);
 /// Plies that the search may contradict of any worker: two moves can be as good as each other.
 const CONTRADICTED_FREE: u32 = 2;
 /// Beyond these, one contradicted ply in so many is what an honest worker may have.
@@ -71,24 +73,36 @@ pub enum GateCheckError {
 /// Searches plies of gate games again. Blocks the thread that asks, which must not be one of tokio's.
 pub struct GateCheck<E: Encoding> {
     encoding: E,
-    inference: InferenceHandle,
-    /// Leaves of a batch at most.
-    batch_leaf_count_max: usize,
-    tokio: Handle,
-    stop: CancellationToken,
+    networks: Networks<E>,
+}
+
+/// Who answers leaves.
+enum Networks<E: Encoding> {
+    /// The learner's own inference threads.
+    Own(OwnInference<E>),
+    /// A simulation.
+    #[cfg(test)]
+    Simulated(Arc<dyn simulated::SimulatedNetworks<E>>),
 }
 
 impl<E: Encoding> GateCheck<E> {
     /// Makes a check that asks the learner's own networks.
     #[must_use]
-    pub const fn new(
+    pub fn new(
         encoding: E,
         inference: InferenceHandle,
         batch_leaf_count_max: usize,
         tokio: Handle,
         stop: CancellationToken,
     ) -> Self {
-        Self { encoding, inference, batch_leaf_count_max, tokio, stop }
+        let own = OwnInference { encoding: encoding.clone(), handle: inference, batch_leaf_count_max, tokio, stop };
+        Self { encoding, networks: Networks::Own(own) }
+    }
+
+    /// Makes a check that asks the networks of a simulation.
+    #[cfg(test)]
+    pub(crate) const fn simulated(encoding: E, networks: Arc<dyn simulated::SimulatedNetworks<E>>) -> Self {
+        Self { encoding, networks: Networks::Simulated(networks) }
     }
 
     /// Searches up to `ply_count_max` plies of each worker again that had finished games of the candidate's gate, and
@@ -102,13 +116,34 @@ impl<E: Encoding> GateCheck<E> {
         candidate_id: NetworkId,
         ply_count_max: u32,
     ) -> Result<Vec<CheckedWorker>, GateCheckError> {
-        let mut random = rand::rng();
-        let mut checked = Vec::new();
         let count_max = ply_count_max as usize;
+        match &self.networks {
+            Networks::Own(own) => {
+                let evaluator = || LocalBatchEvaluator::new(own);
+                self.check_by(evaluator, reader, candidate_id, count_max, &mut rand::rng())
+            }
+            #[cfg(test)]
+            Networks::Simulated(networks) => {
+                let mut random = simulated::begin(networks.as_ref(), candidate_id);
+                let evaluator = || simulated::SimulatedBatchEvaluator::new(networks.as_ref());
+                self.check_by(evaluator, reader, candidate_id, count_max, &mut random)
+            }
+        }
+    }
+
+    fn check_by<A: BatchEvaluator<E>>(
+        &self,
+        evaluator: impl Fn() -> A,
+        reader: &Reader,
+        candidate_id: NetworkId,
+        count_max: usize,
+        random: &mut impl Rng,
+    ) -> Result<Vec<CheckedWorker>, GateCheckError> {
+        let mut checked = Vec::new();
         for (worker_id, played) in games_by_worker(reader, candidate_id)? {
-            let mut evaluator = LocalBatchEvaluator::new(self);
-            let games = read_games(&self.encoding, reader, played, count_max, &mut random)?;
-            let plies = draw_plies(&self.encoding, games, count_max, &mut evaluator, &mut random)?;
+            let mut evaluator = evaluator();
+            let games = read_games(&self.encoding, reader, played, count_max, random)?;
+            let plies = draw_plies(&self.encoding, games, count_max, &mut evaluator, random)?;
             let agreements = search_again(&self.encoding, plies, &mut evaluator)?;
             let contradicted_count = agreements.iter().filter(|agrees| !**agrees).count() as u32;
             checked.push(CheckedWorker { worker_id, ply_count: agreements.len() as u32, contradicted_count });

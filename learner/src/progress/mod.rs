@@ -22,6 +22,8 @@ pub(crate) use alarm_watch::watch_run;
 pub use disk_trend::DiskTrend;
 pub(crate) use progress_log::{format_test, log_line};
 pub use recent_workers::RecentWorkers;
+#[cfg(test)]
+pub(crate) use run_observer::words_for_wait;
 pub use run_observer::{RunIdentity, RunObserver};
 pub use run_status::RunStatus;
 pub(crate) use run_summary::RunSummaries;

@@ -164,11 +164,7 @@ impl RunObserver {
 impl RunObservation {
     /// Returns what is awaited, in words; empty if nothing is. While nothing can be stored, all else waits for that.
     pub(super) fn waiting_for(&self) -> String {
-        match (&self.problem, &self.progress) {
-            (Some(problem), _) => format!("the disk: {problem}"),
-            (None, Some(progress)) => progress.waiting_for.to_owned(),
-            (None, None) => String::new(),
-        }
+        words_for_wait(self.problem.as_deref(), self.progress.as_deref())
     }
 
     /// Returns the workers that gave a sign of life lately.
@@ -181,6 +177,15 @@ impl RunObservation {
         let price = self.identity.hourly_price;
         let hours = self.progress.as_ref()?.totals.work_time.as_secs_f64() / 3600.0;
         (price > 0.0).then_some(price * hours)
+    }
+}
+
+/// Returns what a run waits for, in words: why nothing can be stored if that is so, or what its pipeline waits for.
+pub(crate) fn words_for_wait(problem: Option<&str>, progress: Option<&ProgressSnapshot>) -> String {
+    match (problem, progress) {
+        (Some(problem), _) => format!("the disk: {problem}"),
+        (None, Some(progress)) => progress.waiting_for.to_owned(),
+        (None, None) => String::new(),
     }
 }
 

@@ -1,25 +1,21 @@
 //! The evaluation stream: batches of leaves in, evaluations out.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use inference::best::BestNetwork;
 use inference::{InferenceHandle, Job, LeafSender};
 use runtime::auth::Role;
-use runtime::worker_key::WORKER_ID_HEADER;
-use shared::ids::{NetworkId, NetworkRef};
 use shared::wire::{LEARNER_STOPPING, network_ref_from_wire};
 use tokio::sync::mpsc;
 use tokio_stream::wrappers::ReceiverStream;
 use tokio_stream::{Stream, StreamExt};
 use tokio_util::sync::CancellationToken;
-use tonic::metadata::MetadataMap;
 use tonic::{Request, Response, Status, Streaming};
 use tracing::debug;
 
-use super::join_checks::check_role;
 use super::joined::JoinedWorkers;
+use super::leaf_access::{Askable, worker_of};
 
 /// Why a batch for another network is refused.
 const NOT_IN_PLAY: &str =
@@ -56,23 +52,6 @@ impl InferenceService {
     }
 }
 
-impl InferenceService {
-    /// Returns the worker whose stream it is: it has joined, and shows its key and a token for what it plays.
-    fn worker_of(&self, metadata: &MetadataMap, role: Role) -> Result<String, Status> {
-        match role {
-            Role::Any | Role::Actor | Role::Evaluator => {}
-            Role::Reader => return Err(Status::permission_denied("the token only lets one ask for the status")),
-            Role::Inference => return Err(Status::permission_denied("the token is one of inference servers")),
-        }
-        let name = metadata.get(WORKER_ID_HEADER).and_then(|name| name.to_str().ok()).ok_or_else(|| {
-            Status::invalid_argument(format!("the stream does not say whose it is, in {WORKER_ID_HEADER}"))
-        })?;
-        let worker = self.joined.check(name, metadata, Instant::now())?;
-        check_role(role, worker.row.kind)?;
-        Ok(worker.row.worker_id)
-    }
-}
-
 #[tonic::async_trait]
 impl proto::inference_server::Inference for InferenceService {
     type EvaluateLeavesStream = std::pin::Pin<Box<dyn Stream<Item = Result<proto::EvaluationBatch, Status>> + Send>>;
@@ -82,11 +61,10 @@ impl proto::inference_server::Inference for InferenceService {
         request: Request<Streaming<proto::LeafBatch>>,
     ) -> Result<Response<Self::EvaluateLeavesStream>, Status> {
         let role = Role::of(request.extensions());
-        let worker_id = self.worker_of(request.metadata(), role)?;
+        let worker_id = worker_of(&self.joined, request.metadata(), role, Instant::now())?;
         let stream = self.inference.open_stream_of(&worker_id);
         let stream = stream.map_err(|error| Status::resource_exhausted(error.to_string()))?;
-        let (best, joined) = (Arc::clone(&self.best), Arc::clone(&self.joined));
-        let askable = Askable { best, joined, role, worker_id, asked: BTreeSet::new() };
+        let askable = Askable::new(Arc::clone(&self.best), Arc::clone(&self.joined), role, worker_id);
         let (answers, receiver) = mpsc::channel(self.batches_in_flight_max);
         let reading = read_batches(request.into_inner(), stream.sender(), askable, answers);
         tokio::spawn(self.stop.clone().run_until_cancelled_owned(reading));
@@ -110,30 +88,6 @@ pub(super) fn until_stop<T: Send + 'static>(
     let at_end = tokio_stream::once(stop).map(move |stop| if stop.is_cancelled() { stopping() } else { None });
     let messages = ReceiverStream::new(messages).map(|message| Some(Ok(message))).chain(at_end);
     messages.merge(at_stop).map_while(|message| message)
-}
-
-/// The networks that a stream may ask, and those that it has asked.
-struct Askable {
-    best: Arc<BestNetwork>,
-    joined: Arc<JoinedWorkers>,
-    role: Role,
-    /// Whose stream it is.
-    worker_id: String,
-    asked: BTreeSet<NetworkId>,
-}
-
-impl Askable {
-    /// Returns whether a network may be asked, and notes that it is. Actors need the best network alone.
-    fn ask(&mut self, network: NetworkRef) -> bool {
-        if (self.role == Role::Actor && network != NetworkRef::Best) || !self.best.is_in_play(network) {
-            return false;
-        }
-        let (network_id, _) = self.best.resolve(network);
-        if self.asked.insert(network_id) {
-            self.joined.note_asked(&self.worker_id, network_id);
-        }
-        true
-    }
 }
 
 /// Slows down a stream that sends one refused batch after the other: each costs the learner time, and nobody waits for its

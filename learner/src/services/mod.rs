@@ -5,6 +5,7 @@ mod call_bounds;
 mod inference;
 mod join_checks;
 mod joined;
+mod leaf_access;
 mod listen;
 mod load_meter;
 mod metrics;
@@ -15,6 +16,8 @@ mod workers;
 
 pub use inference::InferenceService;
 pub use joined::JoinedWorkers;
+#[cfg(test)]
+pub(crate) use leaf_access::{Askable, worker_of};
 pub use listen::{ServeError, ServiceLimits, Services, serve};
 pub use load_meter::LoadMeter;
 pub(crate) use metrics::{CONNECTION_COUNT_MAX as METRICS_CONNECTION_COUNT_MAX, metrics_router};

@@ -129,7 +129,10 @@ pub fn first_network(
 }
 
 /// Writes a file of weights; while the disk refuses it, warns and waits. Returns its SHA-256.
-pub(super) fn write_file(
+///
+/// # Errors
+/// [`TrainerError::Store`] once the learner stops, [`TrainerError::Network`] if the weights cannot be written at all.
+pub(crate) fn write_file(
     store: &DurableStore,
     mut write: impl FnMut() -> Result<String, NetError>,
 ) -> Result<String, TrainerError> {

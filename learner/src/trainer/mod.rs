@@ -27,7 +27,7 @@ use crate::human_share::RunHumanGames;
 
 pub use checkpoints::first_network;
 #[cfg(test)]
-pub(crate) use checkpoints::put_checkpoint;
+pub(crate) use checkpoints::{put_checkpoint, write_file};
 pub use error::TrainerError;
 #[cfg(test)]
 pub(crate) use handle::HandTrainer;

@@ -7,7 +7,7 @@ use prost::Message;
 use proto::ply_status::Code as PlyCode;
 use registry::{LeasesUnderWay, PlyStatus};
 use runtime::auth::Role;
-use runtime::worker_key::WORKER_KEY_HEADER;
+use runtime::worker_key::{WORKER_ID_HEADER, WORKER_KEY_HEADER};
 use shared::ids::{GameId, NetworkId, NetworkRef};
 use shared::wire::network_ref_from_wire;
 use store::GameKind;
@@ -16,8 +16,8 @@ use tonic::{Code, Status};
 
 use super::life::Life;
 use super::promises::Terms;
-use super::world::{Event, World};
-use crate::services::{Caller, ReadReportUnderWay};
+use super::world::{Core, Event, World};
+use crate::services::{Askable, Caller, ReadReportUnderWay, worker_of};
 
 /// A message to the learner.
 #[derive(Debug, Clone)]
@@ -26,6 +26,8 @@ pub(super) struct Call {
     pub(super) incarnation: u32,
     pub(super) request: u64,
     pub(super) key: String,
+    /// What its token allows.
+    pub(super) role: Role,
     pub(super) worker_id: String,
     pub(super) body: Body,
 }
@@ -87,11 +89,26 @@ impl World {
         if self.core().is_killed {
             return;
         }
+        if taken.is_ok() {
+            self.check_role(&call);
+        }
         match taken {
             Ok(Some(answer)) => self.answer(&call, Ok(answer)),
             Ok(None) => {}
             Err(status) => self.answer(&call, Err(status.code())),
         }
+    }
+
+    /// Checks that a call was not let in by a token for something else.
+    fn check_role(&self, call: &Call) {
+        let is_actor = self.plan.workers[call.worker].is_actor;
+        let is_allowed = match call.role {
+            Role::Any => true,
+            Role::Actor => is_actor && !matches!(call.body, Body::Ask(number) if number != 0),
+            Role::Evaluator => !is_actor,
+            Role::Inference | Role::Reader => false,
+        };
+        assert!(is_allowed, "{} shows a token of {:?}, and is let in: {:?}", call.worker_id, call.role, call.body);
     }
 
     /// Takes a call. Returns the answer, `None` if it comes later.
@@ -147,7 +164,9 @@ impl World {
                     core.promises.extend(*game_id, false, now, terms);
                 }
                 for game_id in &reply.lost_game_ids {
-                    if core.promises.is_owner(*game_id, &call.worker_id) {
+                    // A gate that has its verdict needs none of its games, but may need them again after its check.
+                    let is_decided = core.ledger.is_gate_decided(*game_id, &self.plan.settings.gate.settings());
+                    if !is_decided && core.promises.is_owner(*game_id, &call.worker_id) {
                         core.promises.free(*game_id);
                     }
                 }
@@ -159,13 +178,12 @@ impl World {
 
     /// A worker wants leaves to be evaluated by a network.
     fn ask(&self, life: &Life, call: &Call, number: u32, now: Instant) -> Result<Option<Vec<u8>>, Status> {
-        life.joined.check(&call.worker_id, &metadata_of(call), now)?;
-        let network = network_ref_from_wire(number);
-        if !life.best.is_in_play(network) {
-            return Err(Status::invalid_argument("not in play"));
+        let worker_id = worker_of(&life.joined, &metadata_of(call), call.role, now)?;
+        let mut askable = Askable::new(life.best.clone(), life.joined.clone(), call.role, worker_id);
+        match askable.ask(network_ref_from_wire(number)) {
+            true => Ok(Some(number.to_le_bytes().to_vec())),
+            false => Err(Status::invalid_argument("not in play")),
         }
-        life.joined.note_asked(&call.worker_id, life.best.resolve(network).0);
-        Ok(Some(number.to_le_bytes().to_vec()))
     }
 
     /// Notes a call that goes on once the disk has answered.
@@ -255,6 +273,7 @@ impl World {
         let (terms, mut core) = (self.terms(), self.core());
         for lease in &under_way.answer().leases {
             let game_id = lease.game_id.get();
+            core.free_of_refuted(game_id);
             core.promises.grant(game_id, &call.worker_id, now, terms).unwrap_or_else(|broken| panic!("{broken}"));
             let networks = [lease.white_network, lease.black_network];
             if lease.kind == GameKind::Gate && !networks.iter().all(|network| life.best.is_in_play(*network)) {
@@ -283,8 +302,8 @@ impl World {
         let core = self.core();
         for lease in &reply.leases {
             let game = core.ledger.games.get(&lease.game_id).expect("a game that is leased is stored");
-            if game.holder.as_deref() != Some(call.worker_id.as_str()) && core.calls.is_empty() {
-                panic!("game {} is leased to {}, stored is {:?}", lease.game_id, call.worker_id, game.holder);
+            if game.holder() != Some(call.worker_id.as_str()) && core.calls.is_empty() {
+                panic!("game {} is leased to {}, stored is {game:?}", lease.game_id, call.worker_id);
             }
         }
         let gate = self.plan.settings.gate.settings();
@@ -339,12 +358,21 @@ impl World {
         let mut core = self.core();
         if let Err(code) = &answer {
             core.note(format_args!("{} gets {code:?}", call.worker_id));
+            core.counts.denied_calls += u64::from(*code == Code::PermissionDenied);
         }
         core.transmit(&self.plan.faults, worker, Event::Return(Reply { worker, incarnation, request, answer }));
     }
 }
 
-impl super::world::Core {
+impl Core {
+    /// Takes a game from a worker that was refuted: it is anybody's.
+    fn free_of_refuted(&mut self, game_id: u64) {
+        let Self { promises, checked_gate, .. } = self;
+        if promises.owner(game_id).is_some_and(|worker_id| checked_gate.is_refuted(worker_id)) {
+            promises.free(game_id);
+        }
+    }
+
     /// Sends a message to or from a worker.
     pub(super) fn transmit(&mut self, faults: &super::plan::Faults, worker: usize, event: Event) {
         if self.workers[worker].is_cut_off || self.goes_wrong(faults.loss) {
@@ -365,12 +393,13 @@ impl super::world::Core {
 }
 
 fn caller_of(call: &Call) -> Caller {
-    Caller::new(metadata_of(call), Role::Any)
+    Caller::new(metadata_of(call), call.role)
 }
 
 fn metadata_of(call: &Call) -> MetadataMap {
     let mut metadata = MetadataMap::new();
     metadata.insert(WORKER_KEY_HEADER, call.key.parse().expect("visible characters"));
+    metadata.insert(WORKER_ID_HEADER, call.worker_id.parse().expect("visible characters"));
     metadata
 }
 

@@ -17,7 +17,16 @@ pub(super) struct Counts {
     pub(super) full_disks: u64,
     /// Writes that failed, for a full disk or another reason.
     pub(super) failed_writes: u64,
+    /// Tries to write a file without room for it.
+    pub(super) full_files: u64,
     pub(super) worker_deaths: u64,
+    /// Calls with a token for something else.
+    pub(super) denied_calls: u64,
+    pub(super) gate_checks: u64,
+    /// Names that a check refuted.
+    pub(super) refuted_names: u64,
+    /// Gate games that do not count since their worker was refuted.
+    pub(super) discounted_games: u64,
     pub(super) plies: u64,
     pub(super) games: u64,
     /// Games whose plies were removed.
@@ -41,7 +50,7 @@ impl Counts {
 
     /// Adds those of another simulation.
     pub(super) fn add(&mut self, other: &Self) {
-        let sums: [(&mut u64, u64); 16] = [
+        let sums: [(&mut u64, u64); 21] = [
             (&mut self.events, other.events),
             (&mut self.calls, other.calls),
             (&mut self.kills, other.kills),
@@ -51,7 +60,12 @@ impl Counts {
             (&mut self.partitions, other.partitions),
             (&mut self.full_disks, other.full_disks),
             (&mut self.failed_writes, other.failed_writes),
+            (&mut self.full_files, other.full_files),
             (&mut self.worker_deaths, other.worker_deaths),
+            (&mut self.denied_calls, other.denied_calls),
+            (&mut self.gate_checks, other.gate_checks),
+            (&mut self.refuted_names, other.refuted_names),
+            (&mut self.discounted_games, other.discounted_games),
             (&mut self.plies, other.plies),
             (&mut self.games, other.games),
             (&mut self.thinned_games, other.thinned_games),

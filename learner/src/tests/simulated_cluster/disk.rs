@@ -9,11 +9,13 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rand::RngExt;
+use rand_pcg::Pcg64;
+use store::files::check_sha256;
 use store::simulated::HandWriter;
 use store::{Change, DATABASE_FILE, StoreError};
 
-use super::ledger::Ledger;
-use super::world::{Event, World};
+use super::ledger::{Ledger, Rules};
+use super::world::{Core, Event, World};
 
 /// The files of the learner and what writes to them.
 pub(super) struct Disk {
@@ -27,7 +29,11 @@ pub(super) struct Disk {
     /// Submissions that were queued in this life, and those that were answered.
     queued_count: u64,
     pub(super) answered_count: u64,
-    is_full: bool,
+    full: Full,
+    /// Whether the last write to the database failed.
+    is_write_failed: bool,
+    /// Whether a file waits for room.
+    is_file_waiting: bool,
     /// The groups that were committed, if the disk may lose some of them.
     log: Vec<Vec<Vec<Change>>>,
     /// The database when it was opened.
@@ -35,6 +41,23 @@ pub(super) struct Disk {
     expected: Expected,
     /// Everything that was ever written beside the database: a disk that loses the newest changes has old files still.
     pub(super) files: Vec<(PathBuf, Vec<u8>)>,
+}
+
+/// What there is no room for.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Full {
+    /// The database.
+    pub(super) store: bool,
+    /// Networks and checkpoints.
+    pub(super) files: bool,
+}
+
+impl Full {
+    /// Draws a full disk: what is left suffices for the one or the other, or for neither.
+    pub(super) fn draw(random: &mut Pcg64) -> Self {
+        let store = random.random_bool(0.6);
+        Self { store, files: !store || random.random_bool(0.6) }
+    }
 }
 
 /// What is to be found in the database at the next start.
@@ -74,7 +97,9 @@ impl Disk {
             hand: None,
             queued_count: 0,
             answered_count: 0,
-            is_full: false,
+            full: Full::default(),
+            is_write_failed: false,
+            is_file_waiting: false,
             log: Vec::new(),
             opened: Vec::new(),
             expected: Expected::Ledger,
@@ -84,10 +109,29 @@ impl Disk {
 
     /// Takes the writer of a store that was just opened.
     pub(super) fn open(&mut self, hand: HandWriter) {
-        hand.set_full(self.is_full).expect("a limit");
+        hand.set_full(self.full.store).expect("a limit");
         self.hand = Some(hand);
+        (self.is_write_failed, self.is_file_waiting) = (false, false);
         (self.queued_count, self.answered_count) = (0, 0);
         self.opened = fs::read(self.dir.join(DATABASE_FILE)).expect("it was opened");
+    }
+
+    /// Writes a file under its temporary name, if there is room.
+    ///
+    /// # Errors
+    /// As on a full disk, where part of the file is left.
+    pub(super) fn write_part(&mut self, part: &Path, text: &str) -> std::io::Result<()> {
+        self.is_file_waiting = self.full.files;
+        if self.full.files {
+            fs::write(part, &text[..text.len() / 2])?;
+            return Err(std::io::ErrorKind::StorageFull.into());
+        }
+        fs::write(part, text)
+    }
+
+    /// Returns whether somebody waits for the disk, as far as it was tried.
+    pub(super) const fn is_waited_for(&self) -> bool {
+        self.is_write_failed || self.is_file_waiting
     }
 
     /// Returns the number of submissions that were queued so far.
@@ -175,13 +219,15 @@ impl World {
             Fate::Written | Fate::KilledAfter => {
                 let now = self.core().now;
                 let results = if fate == Fate::Written { hand.write(count, now) } else { hand.write_unanswered(count) };
-                self.apply(&group, &results);
+                disk.is_write_failed = results.iter().any(Result::is_err);
+                self.apply(&disk.dir, &group, &results);
                 if results.iter().all(Result::is_ok) && self.plan.faults.lie > 0.0 {
                     disk.log.push(group);
                 }
             }
             Fate::Failed => {
                 hand.fail(count);
+                disk.is_write_failed = true;
                 self.core().counts.failed_writes += 1;
             }
             Fate::KilledBefore => {}
@@ -217,11 +263,13 @@ impl World {
     }
 
     /// Enters what was written into the ledger.
-    fn apply(&self, group: &[Vec<Change>], results: &[Result<(), StoreError>]) {
+    fn apply(&self, dir: &Path, group: &[Vec<Change>], results: &[Result<(), StoreError>]) {
         let (rules, mut core) = (self.plan.rules(), self.core());
         for (changes, result) in group.iter().zip(results) {
             match result {
                 Ok(()) => {
+                    core.approve(changes, &rules).unwrap_or_else(|broken| panic!("{broken}, in {changes:?}"));
+                    changes.iter().for_each(|change| check_file(dir, change));
                     core.ledger.apply(changes, &rules).unwrap_or_else(|broken| panic!("{broken}, in {changes:?}"));
                 }
                 Err(error @ StoreError::Refused { .. }) => panic!("{error}: {changes:?}"),
@@ -276,18 +324,16 @@ impl World {
         core.is_killed = true;
         disk.restart_with(&image);
         drop((core, disk));
-        if let Some(life) = self.life.lock().expect("whole").as_ref() {
-            life.stop.cancel();
-        }
+        self.stop.lock().expect("whole").cancel();
     }
 
     /// Makes the disk full, or makes room.
-    pub(super) fn set_full(&self, is_full: bool) {
+    pub(super) fn set_full(&self, full: Full) {
         let mut disk = self.disk.lock().expect("whole");
-        disk.is_full = is_full;
-        self.core().note(format_args!("disk full: {is_full}"));
+        disk.full = full;
+        self.core().note(format_args!("disk full: {full:?}"));
         if let Some(hand) = &disk.hand {
-            hand.set_full(is_full).expect("a limit");
+            hand.set_full(full.store).expect("a limit");
         }
     }
 
@@ -304,6 +350,7 @@ impl World {
             Expected::OrAlso(group) => {
                 if core.ledger != found {
                     for changes in &group {
+                        core.approve(changes, &rules).unwrap_or_else(|broken| panic!("{broken}, in {changes:?}"));
                         core.ledger.apply(changes, &rules).unwrap_or_else(|broken| panic!("{broken}, in {changes:?}"));
                     }
                     if self.plan.faults.lie > 0.0 {
@@ -340,6 +387,7 @@ impl World {
         let ledger = core.ledger.clone();
         let now = core.now;
         core.promises.restart(&ledger, now);
+        core.checked_gate.restart();
     }
 
     /// Checks that the database is what the ledger says.
@@ -350,8 +398,40 @@ impl World {
         }
     }
 
+    /// Checks that all files which the store names are whole.
+    pub(super) fn check_files(&self, files: &[(String, String)]) {
+        let dir = self.disk.lock().expect("whole").dir.clone();
+        for (file, sha256) in files {
+            check_sha256(&dir.join(file), sha256).unwrap_or_else(|damage| panic!("lost: {damage}"));
+        }
+    }
+
     /// Returns when the disk will have written, for those who wait for it.
     pub(super) fn latency(&self) -> Duration {
         self.core().draw_ms(5)
     }
+}
+
+impl Core {
+    /// Checks what may be written only after something else. Games that go into quarantine are nobody's.
+    fn approve(&mut self, changes: &[Change], rules: &Rules) -> Result<(), String> {
+        for change in changes {
+            self.checked_gate.approve(change, &self.ledger, &rules.gate)?;
+            if let Change::QuarantineGame { game_id, .. } = change {
+                self.counts.discounted_games += 1;
+                self.promises.free(game_id.get());
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Checks that a file is whole when the store is told of it.
+fn check_file(dir: &Path, change: &Change) {
+    let (file, sha256) = match change {
+        Change::AddNetwork(network) => (&network.file, &network.sha256),
+        Change::PutCheckpoint(row) => (&row.file, &row.sha256),
+        _ => return,
+    };
+    check_sha256(&dir.join(file), sha256).unwrap_or_else(|damage| panic!("the store names a file: {damage}"));
 }

@@ -31,8 +31,23 @@ pub(super) struct LedgerGame {
     /// The candidate whose gate it belongs to, and whether it is White.
     pub(super) gate: Option<(u32, bool)>,
     pair_index: Option<u32>,
-    /// The worker that got it last.
-    pub(super) holder: Option<String>,
+    /// The networks of White and Black; 0 is the best one.
+    pub(super) networks: [u32; 2],
+    pub(super) opening_ply_count: u32,
+    /// The workers that got it, each with its ply then.
+    pub(super) leases: Vec<(u32, String)>,
+}
+
+impl LedgerGame {
+    /// Returns the worker that got it last.
+    pub(super) fn holder(&self) -> Option<&str> {
+        self.holder_at(u32::MAX)
+    }
+
+    /// Returns the worker that had it when this ply was to be played.
+    pub(super) fn holder_at(&self, ply: u32) -> Option<&str> {
+        self.leases.iter().rev().find(|(from, _)| *from <= ply).map(|(_, worker_id)| worker_id.as_str())
+    }
 }
 
 /// An iteration, without its cost.
@@ -82,11 +97,11 @@ impl Ledger {
                 Ok(())
             }
             Change::FinishGame(game) => self.finish_game(game),
-            Change::QuarantineGame { game_id, reason } => Err(format!("game {game_id} quarantined: {reason}")),
+            Change::QuarantineGame { game_id, reason } => self.quarantine_game(game_id.get(), reason, all),
             Change::ThinGame { game_id } => self.thin_game(game_id.get()),
-            Change::LeaseGame { game_id, worker_id, .. } => {
+            Change::LeaseGame { game_id, worker_id, ply } => {
                 let game = self.games.get_mut(&game_id.get()).ok_or("a lease of no game")?;
-                game.holder = Some(worker_id.clone());
+                game.leases.push((*ply, worker_id.clone()));
                 Ok(())
             }
             Change::AddNetwork(network) => match self.networks.insert(network.network_id.get(), ("candidate", None)) {
@@ -129,7 +144,7 @@ impl Ledger {
         }
         let gate = game.gate_candidate().map(|id| (id.get(), game.white_network == NetworkRef::Id(id)));
         let is_twin = |other: &LedgerGame| gate.is_some() && (other.gate, other.pair_index) == (gate, game.pair_index);
-        if self.games.values().any(is_twin) {
+        if self.games.values().filter(|other| other.state != "quarantined").any(is_twin) {
             return Err(format!("gate game {gate:?} of pair {:?} twice", game.pair_index));
         }
         let created = LedgerGame {
@@ -141,7 +156,12 @@ impl Ledger {
             sample_count: 0,
             gate,
             pair_index: game.pair_index,
-            holder: None,
+            networks: [game.white_network, game.black_network].map(|network| match network {
+                NetworkRef::Best => 0,
+                NetworkRef::Id(id) => id.get(),
+            }),
+            opening_ply_count: game.opening.len() as u32,
+            leases: Vec::new(),
         };
         match self.games.insert(game_id, created) {
             None => Ok(()),
@@ -184,6 +204,25 @@ impl Ledger {
         game.finish_number = Some(finished.finish_number);
         game.result = Some(word_of(ended));
         game.sample_count = u64::from(finished.sample_count);
+        Ok(())
+    }
+
+    /// Takes a game out of a gate under way, with another in its place.
+    fn quarantine_game(&mut self, game_id: u64, reason: &str, all: &[Change]) -> Result<(), String> {
+        let game = self.games.get(&game_id).ok_or("no game goes into quarantine")?;
+        let is_open = |(of, _): (u32, bool)| self.networks.get(&of).is_some_and(|(state, _)| *state == "candidate");
+        if !game.gate.is_some_and(is_open) || !["open", "finished"].contains(&game.state) {
+            return Err(format!("game {game_id}, {game:?}, quarantined: {reason}"));
+        }
+        let is_in_its_place = |change: &Change| {
+            matches!(change, Change::CreateGame(new) if new.pair_index == game.pair_index
+                && new.gate_candidate().map(|id| (id.get(), new.white_network == NetworkRef::Id(id))) == game.gate)
+        };
+        if all.iter().filter(|change| is_in_its_place(change)).count() != 1 {
+            return Err(format!("game {game_id} is quarantined, and not one is in its place"));
+        }
+        let game = self.games.get_mut(&game_id).ok_or("it was there")?;
+        (game.state, game.finish_number, game.result) = ("quarantined", None, None);
         Ok(())
     }
 
@@ -264,8 +303,14 @@ impl Ledger {
 
     /// Returns whether the games of a gate promote its candidate; `None` as long as a game that is missing may change it.
     pub(super) fn verdict(&self, candidate_id: u32, gate: &GateSettings) -> Option<bool> {
+        self.verdict_until(candidate_id, gate, u64::MAX)
+    }
+
+    /// Returns the same of those that have finished up to this number.
+    pub(super) fn verdict_until(&self, candidate_id: u32, gate: &GateSettings, finish_number: u64) -> Option<bool> {
         assert_eq!(gate.rule, GateRule::Score, "no plan has another rule");
-        let of_gate = self.games.values().filter_map(|game| match game.gate {
+        let is_in_time = |game: &&LedgerGame| game.finish_number.is_some_and(|number| number <= finish_number);
+        let of_gate = self.games.values().filter(is_in_time).filter_map(|game| match game.gate {
             Some((of, is_white)) if of == candidate_id => game.result.map(|result| (result, is_white)),
             _ => None,
         });
@@ -280,6 +325,12 @@ impl Ledger {
         let needed = gate.promotion_score * 2.0 * f64::from(gate.game_count) - 1e-6;
         let most = half_points + 2 * gate.game_count.saturating_sub(count);
         if f64::from(half_points) >= needed { Some(true) } else { (f64::from(most) < needed).then_some(false) }
+    }
+
+    /// Returns whether a game is one of a gate that needs no more of them.
+    pub(super) fn is_gate_decided(&self, game_id: u64, gate: &GateSettings) -> bool {
+        let candidate = self.games.get(&game_id).and_then(|game| game.gate);
+        candidate.is_some_and(|(candidate_id, _)| self.verdict(candidate_id, gate).is_some())
     }
 
     /// Returns the number of plies of a game, its opening included.
@@ -318,16 +369,22 @@ impl Ledger {
         let mut rows = connection.prepare("SELECT game_id FROM games WHERE is_thinned = 1")?;
         let thinned = rows.query_map([], |row| Ok(row.get::<_, i64>(0)? as u64))?;
         ledger.thinned = thinned.collect::<Result<_, _>>()?;
+        let sql = "SELECT game_id, ply, worker_id FROM leases JOIN workers USING (worker_number) ORDER BY lease_number";
+        let mut rows = connection.prepare(sql)?;
+        let leases = rows.query_map([], |row| Ok((row.get::<_, i64>(0)? as u64, (row.get(1)?, row.get(2)?))))?;
+        let mut leases_of: BTreeMap<u64, Vec<(u32, String)>> = BTreeMap::new();
+        for lease in leases {
+            let (game_id, lease) = lease?;
+            leases_of.entry(game_id).or_default().push(lease);
+        }
         let mut rows = connection.prepare(
             "SELECT game_id, kind, iteration, state, finish_number, result, coalesce(sample_count, 0), candidate_id,
-                 opponent_id, white_network_id, pair_index,
-                 (SELECT worker_id FROM leases JOIN workers USING (worker_number)
-                  WHERE leases.game_id = games.game_id ORDER BY lease_number DESC LIMIT 1) FROM games",
+                 opponent_id, white_network_id, pair_index, black_network_id, opening_ply_count FROM games",
         )?;
         let games = rows.query_map([], |row| {
             let candidate: Option<u32> = row.get(7)?;
             let candidate = candidate.filter(|_| row.get::<_, Option<u32>>(8).is_ok_and(|it| it.is_none()));
-            let white: u32 = row.get(9)?;
+            let (game_id, white) = (row.get::<_, i64>(0)? as u64, row.get::<_, u32>(9)?);
             let game = LedgerGame {
                 kind: row.get(1)?,
                 iteration: row.get(2)?,
@@ -337,9 +394,11 @@ impl Ledger {
                 sample_count: row.get::<_, i64>(6)? as u64,
                 gate: candidate.map(|candidate| (candidate, candidate == white)),
                 pair_index: row.get(10)?,
-                holder: row.get(11)?,
+                networks: [white, row.get(11)?],
+                opening_ply_count: row.get(12)?,
+                leases: leases_of.remove(&game_id).unwrap_or_default(),
             };
-            Ok((row.get::<_, i64>(0)? as u64, game))
+            Ok((game_id, game))
         })?;
         ledger.games = games.collect::<Result<_, _>>()?;
         let mut rows = connection.prepare("SELECT network_id, state, generation FROM networks")?;

@@ -12,19 +12,20 @@ use shared::encoding::tictactoe::TicTacToeEncoding;
 use shared::game::tictactoe::TicTacToe;
 use shared::ids::{Generation, NetworkId};
 use store::durable::DurableStore;
-use store::files::{RunFiles, check_sha256, sha256_hex};
+use store::files::{RunFiles, check_sha256};
 use store::simulated::OtherThreads;
-use store::{Change, CheckpointRow, NewNetwork, RunRow, Store};
+use store::{Change, CheckpointRow, NewNetwork, Reader, RunRow, Store, StoreError};
 use tokio_util::sync::CancellationToken;
 
 use super::ledger::Ledger;
 use super::trainer::{Training, network_text, write_whole};
 use super::world::{Event, World};
 use crate::best_file::mend_best_file;
+use crate::gate_check::GateCheck;
 use crate::pipeline::{
     CostMeter, Ended, Pipeline, PipelineError, PipelineEvents, ProgressReporter, ProgressSources, TICK, WorkTime,
 };
-use crate::progress::RunStatus;
+use crate::progress::{RunStatus, words_for_wait};
 use crate::run::{check_checkpoints, fill_replay};
 use crate::services::{JoinedWorkers, LoadMeter, WorkerCalls};
 use crate::tensorboard::TensorBoardLog;
@@ -41,11 +42,20 @@ pub(super) struct Life {
     pub(super) joined: Arc<JoinedWorkers>,
     pub(super) calls: WorkerCalls<TicTacToeEncoding>,
     pub(super) training: Mutex<Training>,
+    status: Arc<RunStatus>,
     old_games: OldGames,
     pub(super) stop: CancellationToken,
 }
 
+/// What the words begin with for what a run waits for, if it is the disk.
+pub(super) const DISK: &str = "the disk: ";
+
 impl Life {
+    /// Returns what the status says is waited for.
+    pub(super) fn words_for_wait(&self) -> String {
+        words_for_wait(self.store.store().problem().get().as_deref(), self.status.progress().as_deref())
+    }
+
     /// Returns whether the gate of the iteration under way has begun in this life.
     pub(super) fn has_begun_gate(&self, ledger: &Ledger) -> bool {
         let last = ledger.iterations.last_key_value().and_then(|(_, last)| last.candidate_id);
@@ -58,6 +68,7 @@ impl World {
     pub(super) fn live(self: &Arc<Self>) {
         self.core().note(format_args!("the learner starts"));
         let stop = CancellationToken::new();
+        *self.stop.lock().expect("whole") = stop.clone();
         match self.start(&stop) {
             Ok((life, pipeline)) => {
                 *self.life.lock().expect("whole") = Some(Arc::clone(&life));
@@ -118,6 +129,8 @@ impl World {
         if reader.best_network()?.is_none() {
             self.first_network(&files, &durable)?;
         }
+        let named = files_of(&reader, &self.core().ledger)?;
+        self.check_files(&named);
         check_checkpoints(&files, &reader)?;
         let best = reader.best_network()?.ok_or_else(|| anyhow::anyhow!("no best network"))?;
         check_sha256(&dir.join(&best.network.file), &best.network.sha256)?;
@@ -134,9 +147,8 @@ impl World {
 
     fn first_network(&self, files: &RunFiles, store: &DurableStore) -> anyhow::Result<()> {
         let (network_id, text) = (NetworkId::FIRST, network_text(0, 0));
-        write_whole(self, files.dir(), &RunFiles::network_path(network_id), &text)?;
-        write_whole(self, files.dir(), &RunFiles::checkpoint_name(0), &text)?;
-        let sha256 = sha256_hex(text.as_bytes());
+        write_whole(self, store, files.dir(), &RunFiles::network_path(network_id), &text)?;
+        let sha256 = write_whole(self, store, files.dir(), &RunFiles::checkpoint_name(0), &text)?;
         let file = RunFiles::network_path(network_id);
         let network = NewNetwork { network_id, file, sha256: sha256.clone(), training_step: 0 };
         let file = RunFiles::checkpoint_name(0);
@@ -153,12 +165,13 @@ impl World {
             idle_leases_max: server.idle_leases_max,
             open_games_max: self.plan.open_games_max,
             grants: GrantSettings { batches_waiting: 1, games_first: server.worker_games_first as usize },
+            pause: self.plan.pause,
             ..RegistryLimits::default()
         }
     }
 
     fn assemble(
-        &self,
+        self: &Arc<Self>,
         parts: Parts,
         others: Arc<dyn OtherThreads>,
         stop: &CancellationToken,
@@ -193,12 +206,12 @@ impl World {
             files: files.clone(),
             trainer,
             best: Arc::clone(&best),
-            gate_check: None,
+            gate_check: Some(GateCheck::simulated(TicTacToeEncoding::new(TicTacToe), Arc::<Self>::clone(self))),
             events: PipelineEvents::simulated(others, registry.subscribe(), stop.clone(), TICK),
             cost: CostMeter::new(&shape, inference),
             work_time: WorkTime::take_up(&store.store().reader()?, now)?,
             alarms: Arc::clone(status.alarms()),
-            reporter: ProgressReporter::new(sources, status, TensorBoardLog::in_run(files.dir())),
+            reporter: ProgressReporter::new(sources, Arc::clone(&status), TensorBoardLog::in_run(files.dir())),
             stop: stop.clone(),
             is_self_play_paused: false,
         };
@@ -206,7 +219,7 @@ impl World {
         let (keep_games, starts) = (settings.store.keep_games, pipeline.starts.clone());
         let old_games = OldGames { keep_games, replay: Arc::clone(&replay), starts };
         let stop = stop.clone();
-        let life = Life { store, files, registry, replay, best, joined, calls, training, old_games, stop };
+        let life = Life { store, files, registry, replay, best, joined, calls, training, status, old_games, stop };
         Ok((Arc::new(life), pipeline))
     }
 
@@ -237,6 +250,11 @@ impl World {
         let Some(life) = self.life() else { return };
         let (replay, progress) = (&self.plan.settings.replay, life.registry.progress());
         let (positions, best) = (life.replay.position_count(), life.best.get());
+        let is_waited_for = self.disk.lock().expect("whole").is_waited_for();
+        if is_waited_for && !life.stop.is_cancelled() {
+            let words = life.words_for_wait();
+            assert!(words.starts_with(DISK), "the disk is waited for, and the status names {words:?}");
+        }
         let core = self.core();
         let (games, samples) = core.ledger.self_play_counts();
         assert!(progress.finished_self_play_count <= games, "{progress:?}: {games} are stored");
@@ -250,6 +268,14 @@ impl World {
         let is_stored = stored == Some((Some(best.network_id), Some(best.generation)));
         assert!(is_stored, "{best:?} is the best network, stored is {stored:?}");
     }
+}
+
+/// Returns all files that the store names, each with its SHA-256.
+fn files_of(reader: &Reader, ledger: &Ledger) -> Result<Vec<(String, String)>, StoreError> {
+    let checkpoints = reader.checkpoints()?.into_iter().map(|row| (row.file, row.sha256));
+    let rows = ledger.networks.keys().filter_map(|id| reader.network(NetworkId::new(*id)?).transpose());
+    let networks = rows.map(|row| row.map(|row| (row.network.file, row.network.sha256)));
+    Ok(checkpoints.chain(networks.collect::<Result<Vec<_>, _>>()?).collect())
 }
 
 /// Checks that the file of the best network is a whole network, if it is there.

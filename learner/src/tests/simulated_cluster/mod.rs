@@ -5,12 +5,14 @@
 //! `SIMULATION_FIRST=N` from which one on.
 
 mod calls;
+mod checked_gate;
 mod counts;
 mod disk;
 mod ledger;
 mod life;
 mod plan;
 mod promises;
+mod referee;
 mod trace;
 mod trainer;
 mod worker;
@@ -29,7 +31,7 @@ use world::World;
 /// Seeds that are tried without `SIMULATION_SEEDS`.
 const SEEDS: u64 = 2000;
 /// Seeds beyond these in which the learner was at fault: 4563, games that finished between the choice of a window and its
-/// training pushed all of it out of the buffer.
+/// training pushed all of it out of the buffer (when evaluators still played at random).
 const SEEDS_ONCE_BROKEN: [u64; 1] = [4563];
 /// Seeds within which the planted fault must be found.
 const SEEDS_FOR_PLANTED: u64 = 200;

@@ -14,8 +14,12 @@ use crate::config::{LearnerConfig, LearnerSettings, PipelineMode};
 pub(super) struct Plan {
     pub(super) seed: u64,
     pub(super) settings: LearnerSettings,
-    pub(super) actor_count: usize,
-    pub(super) evaluator_count: usize,
+    /// At least one actor and one evaluator that mean no harm.
+    pub(super) workers: Vec<Character>,
+    /// Whether actors and evaluators have tokens of their own; else one allows everything.
+    pub(super) has_roles: bool,
+    /// How long evaluators wait whose plies were refuted together.
+    pub(super) pause: Duration,
     /// Self-play games that may go on at once.
     pub(super) open_games_max: usize,
     /// How long faults happen.
@@ -46,12 +50,35 @@ pub(super) struct Faults {
     pub(super) write_error: f64,
     /// Of seconds: a worker is cut off for a while.
     pub(super) partition: f64,
-    /// The disk is full for a while.
+    /// The disk is full for a while, for the store or for files.
     pub(super) full: f64,
     /// A worker dies, and another takes its place.
     pub(super) worker_death: f64,
     /// Of plies: the worker sends nonsense.
     pub(super) nonsense: f64,
+    /// Of batches of a gate check: no answer.
+    pub(super) no_answer: f64,
+}
+
+/// What a worker is like, as long as anything goes wrong.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Character {
+    pub(super) is_actor: bool,
+    /// How it makes up gate games; `None`: it searches.
+    pub(super) forgery: Option<Forgery>,
+    /// Whether calls of it show any token, and it asks for networks that are none of its business.
+    pub(super) mixes_tokens: bool,
+}
+
+/// How an evaluator makes up gate games: it plays moves that no search would play.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Forgery {
+    /// Whether for one of the two networks alone, the older one.
+    pub(super) is_one_sided: bool,
+    /// Whether each game is played under another name.
+    pub(super) renames: bool,
+    /// Plies that are made up under a name at most: of two alone, none is refuted.
+    pub(super) plies_max: u32,
 }
 
 impl Plan {
@@ -73,12 +100,14 @@ impl Plan {
             full: fault(0.1),
             worker_death: fault(0.1),
             nonsense: fault(0.02),
+            no_answer: fault(0.05),
         };
         Self {
             seed,
             settings,
-            actor_count: random.random_range(1..=3),
-            evaluator_count: random.random_range(1..=2),
+            workers: workers(&mut random),
+            has_roles: random.random_bool(0.5),
+            pause: Duration::from_secs(random.random_range(2..=20)),
             open_games_max: random.random_range(2..=12),
             chaos: Duration::from_secs(random.random_range(10..=25)),
             faults,
@@ -94,6 +123,25 @@ impl Plan {
     }
 }
 
+fn workers(random: &mut Pcg64) -> Vec<Character> {
+    let honest = |is_actor| Character { is_actor, forgery: None, mixes_tokens: false };
+    let mut workers = vec![honest(true); random.random_range(1..=3)];
+    workers.extend(vec![honest(false); random.random_range(1..=2)]);
+    for is_actor in [true, false] {
+        if random.random_bool(0.25) {
+            workers.push(Character { mixes_tokens: true, ..honest(is_actor) });
+        }
+    }
+    let forger_count = if random.random_bool(0.4) { random.random_range(1..=2) } else { 0 };
+    for _ in 0..forger_count {
+        let (is_one_sided, renames) = (random.random_bool(0.5), random.random_bool(0.5));
+        let plies_max = if random.random_bool(0.5) { 2 } else { u32::MAX };
+        let forgery = Forgery { is_one_sided, renames, plies_max };
+        workers.push(Character { forgery: Some(forgery), ..honest(false) });
+    }
+    workers
+}
+
 fn settings(seed: u64, random: &mut Pcg64) -> LearnerSettings {
     let mut config = LearnerConfig { game: GameSpec::TicTacToe {}, ..LearnerConfig::default() };
     config.run.seed = random.random();
@@ -107,6 +155,10 @@ fn settings(seed: u64, random: &mut Pcg64) -> LearnerSettings {
     config.gate.game_count = 2 * random.random_range(1..=3);
     config.gate.opening_plies = random.random_range(0..=2);
     config.gate.promotion_score = random.random_range(0.3..=0.6);
+    // All plies of a worker, so that what the check finds is known.
+    config.gate.checked_plies = 10_000;
+    config.gate.search.leaves_per_game = random.random_range(1..=3);
+    config.gate.search = config.gate.search.clone().for_match(random.random_range(12..=24));
     config.yardstick.games = if random.random_bool(0.3) { 2 } else { 0 };
     config.inference.networks_max = 6;
     config.training.steps_per_iteration = random.random_range(1..=6);

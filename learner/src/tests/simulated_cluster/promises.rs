@@ -57,8 +57,8 @@ impl Promises {
     pub(super) fn restart(&mut self, ledger: &Ledger, now: Instant) {
         self.check(ledger).unwrap_or_else(|lost| panic!("after a restart: {lost}"));
         let held = ledger.games.iter().filter(|(_, game)| game.state == "open");
-        let tenure = |worker_id: &String| Tenure { worker_id: worker_id.clone(), until: now, idle_until: now };
-        self.tenures = held.filter_map(|(id, game)| Some((*id, tenure(game.holder.as_ref()?)))).collect();
+        let tenure = |worker_id: &str| Tenure { worker_id: worker_id.to_owned(), until: now, idle_until: now };
+        self.tenures = held.filter_map(|(id, game)| Some((*id, tenure(game.holder()?)))).collect();
     }
 
     /// A worker gets a game, which must not be another's.
@@ -71,6 +71,11 @@ impl Promises {
         Ok(())
     }
 
+    /// Returns the worker that may play a game.
+    pub(super) fn owner(&self, game_id: u64) -> Option<&str> {
+        self.tenures.get(&game_id).map(|tenure| tenure.worker_id.as_str())
+    }
+
     /// Nobody has a game any more.
     pub(super) fn free(&mut self, game_id: u64) {
         self.tenures.remove(&game_id);
@@ -78,7 +83,7 @@ impl Promises {
 
     /// Returns whether a worker is the one that may play a game.
     pub(super) fn is_owner(&self, game_id: u64, worker_id: &str) -> bool {
-        self.tenures.get(&game_id).is_some_and(|tenure| tenure.worker_id == worker_id)
+        self.owner(game_id) == Some(worker_id)
     }
 
     /// A worker that has a game gave a sign of life, or played a ply.

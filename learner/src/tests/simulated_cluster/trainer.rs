@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-use net::StepLosses;
+use net::{NetError, StepLosses};
 use samples::buffer::Window;
 use samples::sampler::{BatchSampler, seed_of_step};
 use shared::encoding::TrainingBatch;
@@ -13,12 +13,13 @@ use shared::encoding::tictactoe::TicTacToeEncoding;
 use shared::game::tictactoe::TicTacToe;
 use std::collections::BTreeMap;
 use store::CheckpointRow;
+use store::durable::DurableStore;
 use store::files::{RunFiles, check_sha256, sha256_hex};
 
 use super::life::Life;
 use super::world::{Event, World};
 use crate::losses::LossSum;
-use crate::trainer::{Candidate, HandTrainer, TrainingJob, put_checkpoint};
+use crate::trainer::{Candidate, HandTrainer, TrainerError, TrainingJob, put_checkpoint, write_file};
 
 /// What the training thread works with.
 pub(super) struct Training {
@@ -99,9 +100,8 @@ impl World {
         if step < job.step_end {
             self.step(life, &mut training, job, window);
         } else if !training.is_written {
-            let text = network_text(step, hash);
-            let written = write_whole(self, life.files.dir(), &RunFiles::network_path(job.candidate_id), &text);
-            training.is_written = written.is_ok();
+            let (text, name) = (network_text(step, hash), RunFiles::network_path(job.candidate_id));
+            training.is_written = write_whole(self, &life.store, life.files.dir(), &name, &text).is_ok();
         } else {
             life.replay.release();
             training.job = None;
@@ -143,11 +143,8 @@ impl World {
         training.unsaved.add(&losses, 0.01);
         if step.is_multiple_of(u64::from(settings.checkpoint_steps)) || step == job.step_end {
             let (text, name) = (network_text(step, hash), RunFiles::checkpoint_name(step));
-            if write_whole(self, life.files.dir(), &name, &text).is_err() {
-                return;
-            }
+            let Ok(sha256) = write_whole(self, &life.store, life.files.dir(), &name, &text) else { return };
             let changes = std::mem::take(&mut training.unsaved).metrics(step);
-            let sha256 = sha256_hex(text.as_bytes());
             let row = CheckpointRow { training_step: step, file: name, sha256, iteration: job.iteration };
             let put = put_checkpoint(&life.files, &life.store, row, changes);
             assert!(put.is_ok() || self.core().is_killed || life.stop.is_cancelled(), "{put:?}");
@@ -171,10 +168,29 @@ pub(super) fn network_text(step: u64, hash: u64) -> String {
     format!("network of step {step} {hash:x}")
 }
 
+/// Writes a file, once there is room for it. Returns its SHA-256.
+pub(super) fn write_whole(
+    world: &World,
+    store: &DurableStore,
+    dir: &Path,
+    name: &str,
+    text: &str,
+) -> Result<String, TrainerError> {
+    write_file(store, || {
+        let io_error = |source| NetError::Io { path: dir.join(name), action: "write it", source };
+        write_once(world, dir, name, text).map_err(io_error)?;
+        Ok(sha256_hex(text.as_bytes()))
+    })
+}
+
 /// Writes a file under another name first; the learner may be killed before it has its own.
-pub(super) fn write_whole(world: &World, dir: &Path, name: &str, text: &str) -> std::io::Result<()> {
+fn write_once(world: &World, dir: &Path, name: &str, text: &str) -> std::io::Result<()> {
     let part = dir.join(format!("{name}.1.part"));
-    fs::write(&part, text)?;
+    let written = world.disk.lock().expect("whole").write_part(&part, text);
+    if written.is_err() {
+        world.core().counts.full_files += 1;
+    }
+    written?;
     world.disk.lock().expect("whole").files.push((name.into(), text.as_bytes().to_vec()));
     if world.core().goes_wrong(world.plan.faults.kill_at_write) {
         world.kill("while a file is written");

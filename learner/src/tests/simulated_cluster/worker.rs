@@ -1,5 +1,5 @@
-//! Simulated workers: they join, lease games, play at random, report plies in any portions, renew, and repeat what was not
-//! answered. One that dies is followed by another under a new name.
+//! Simulated workers: they join, lease games, report plies in any portions, renew, and repeat what was not answered. Actors
+//! play at random, evaluators by search or, if they forge, against it. One that dies is followed by another under a new name.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
@@ -9,26 +9,35 @@ use proto::ply_status::Code as PlyCode;
 use rand::RngExt;
 use rand::seq::{IndexedRandom, IteratorRandom};
 use rand_pcg::Pcg64;
+use runtime::auth::Role;
 use shared::game::Game;
-use shared::game::tictactoe::{Position, TicTacToe};
+use shared::game::tictactoe::{Position, Square, TicTacToe};
 use shared::record::PolicyTarget;
 use tonic::Code;
 
 use super::calls::{Body, Call, Reply, named_networks};
 use super::ledger::play;
+use super::plan::{Character, Forgery, Plan};
+use super::referee::Referee;
 use super::world::{Core, Event, World};
 
 /// After which a worker gives up waiting for an answer.
 const TIMEOUT: Duration = Duration::from_secs(3);
-/// Games that a worker wants.
+/// Games that a worker wants; one that plays each under another name wants one.
 const GAMES_WANTED: usize = 4;
+/// Share of the calls that show another token, of workers that mix them.
+const OTHER_TOKEN_SHARE: f64 = 0.3;
+/// Networks that such a worker asks, though none of its games does.
+const OTHER_NETWORKS: u32 = 4;
 /// Plies of a report at most.
 const REPORT_PLIES_MAX: usize = 6;
 
 /// A worker.
 pub(super) struct Worker {
     index: usize,
-    is_actor: bool,
+    character: Character,
+    /// What its own token allows.
+    role: Role,
     incarnation: u32,
     pub(super) is_cut_off: bool,
     has_joined: bool,
@@ -40,6 +49,9 @@ pub(super) struct Worker {
     waiting_for: String,
     /// Before then it does not ask for games.
     lease_at: Option<Instant>,
+    has_finished_game: bool,
+    /// Plies that it made up.
+    forged_count: u32,
 }
 
 /// A game that a worker plays.
@@ -62,10 +74,21 @@ enum Kind {
 
 impl Worker {
     /// Makes a worker that knows nothing.
-    pub(super) fn new(index: usize, is_actor: bool) -> Self {
+    pub(super) fn new(index: usize, plan: &Plan) -> Self {
+        let character = plan.workers[index];
+        let role = match (plan.has_roles, character.is_actor) {
+            (false, _) => Role::Any,
+            (true, true) => Role::Actor,
+            (true, false) => Role::Evaluator,
+        };
+        Self::of(index, character, role)
+    }
+
+    fn of(index: usize, character: Character, role: Role) -> Self {
         Self {
             index,
-            is_actor,
+            character,
+            role,
             incarnation: 0,
             is_cut_off: false,
             has_joined: false,
@@ -75,13 +98,16 @@ impl Worker {
             request_count: 0,
             waiting_for: String::new(),
             lease_at: None,
+            has_finished_game: false,
+            forged_count: 0,
         }
     }
 
     /// Lets the worker die. Returns the number of the one that follows.
     pub(super) fn die(&mut self) -> u32 {
         let incarnation = self.incarnation + 1;
-        *self = Self { incarnation, is_cut_off: self.is_cut_off, ..Self::new(self.index, self.is_actor) };
+        let next = Self::of(self.index, self.character, self.role);
+        *self = Self { incarnation, is_cut_off: self.is_cut_off, ..next };
         incarnation
     }
 
@@ -92,8 +118,25 @@ impl Worker {
     }
 
     fn name(&self) -> String {
-        let kind = if self.is_actor { "actor" } else { "evaluator" };
+        let kind = if self.character.is_actor { "actor" } else { "evaluator" };
         format!("{kind}-{}-{}", self.index, self.incarnation)
+    }
+
+    /// Returns which worker it is that has this name.
+    pub(super) fn index_of(worker_id: &str) -> usize {
+        worker_id.split('-').nth(1).and_then(|index| index.parse().ok()).expect("a name of a simulated worker")
+    }
+
+    fn games_wanted(&self) -> usize {
+        if self.character.forgery.is_some_and(|forgery| forgery.renames) { 1 } else { GAMES_WANTED }
+    }
+
+    /// Draws what the token of its next call allows.
+    fn next_role(&self, random: &mut Pcg64, is_calm: bool) -> Role {
+        if !self.character.mixes_tokens || is_calm || !random.random_bool(OTHER_TOKEN_SHARE) {
+            return self.role;
+        }
+        *[Role::Actor, Role::Evaluator, Role::Inference, Role::Reader].choose(random).expect("there are some")
     }
 
     fn is_under_way(&self, kind: Kind) -> bool {
@@ -101,11 +144,12 @@ impl Worker {
     }
 
     /// Returns the next message, if there is something to say.
-    fn next_call(&mut self, random: &mut Pcg64, nonsense: f64, now: Instant) -> Option<(Kind, Body)> {
+    fn next_call(&mut self, random: &mut Pcg64, habits: &Habits<'_>, now: Instant) -> Option<(Kind, Body)> {
         self.sent.retain(|_, (_, at)| now.duration_since(*at) < TIMEOUT);
         let worker_id = self.name();
         if !self.has_joined {
-            let kind = if self.is_actor { proto::WorkerKind::Actor } else { proto::WorkerKind::Evaluator };
+            let is_actor = self.character.is_actor;
+            let kind = if is_actor { proto::WorkerKind::Actor } else { proto::WorkerKind::Evaluator };
             let request = proto::JoinRequest {
                 thread_count: 1,
                 protocol_version: proto::PROTOCOL_VERSION,
@@ -121,15 +165,18 @@ impl Worker {
         if let Some(number) = unasked.copied().filter(|_| !self.is_under_way(Kind::Ask)) {
             return Some((Kind::Ask, Body::Ask(number)));
         }
-        (0..random.random_range(0..4)).for_each(|_| self.play_a_ply(random, nonsense));
+        if self.character.mixes_tokens && !habits.is_calm && random.random_bool(0.1) {
+            return Some((Kind::Ask, Body::Ask(random.random_range(0..=OTHER_NETWORKS))));
+        }
+        (0..random.random_range(0..4)).for_each(|_| self.play_a_ply(random, habits));
         let plies = self.plies_to_report(random);
         if !plies.is_empty() && !self.is_under_way(Kind::Report) && random.random_bool(0.8) {
             let request = proto::ReportPliesRequest { worker_id, plies };
             return Some((Kind::Report, Body::Report(request.encode_to_vec())));
         }
         let may_lease = self.lease_at.is_none_or(|at| now >= at) && !self.is_under_way(Kind::Lease);
-        if self.games.len() < GAMES_WANTED && may_lease {
-            let game_count = (GAMES_WANTED - self.games.len()) as u32;
+        if self.games.len() < self.games_wanted() && may_lease {
+            let game_count = (self.games_wanted() - self.games.len()) as u32;
             let request = proto::LeaseGamesRequest { worker_id, game_count };
             return Some((Kind::Lease, Body::Lease(request.encode_to_vec())));
         }
@@ -141,13 +188,16 @@ impl Worker {
     }
 
     /// Plays a ply in one of its games, as far as its networks answer.
-    fn play_a_ply(&mut self, random: &mut Pcg64, nonsense: f64) {
+    fn play_a_ply(&mut self, random: &mut Pcg64, habits: &Habits<'_>) {
         let is_ready = |game: &&mut HeldGame| game.networks.iter().all(|id| self.asked.contains(id)) && !game.is_over();
         let games = self.games.iter_mut().map(|(id, game)| (*id, game));
         let Some((game_id, game)) = games.filter(|(_, game)| is_ready(game)).choose(random) else { return };
         let mut moves = Vec::new();
         TicTacToe.legal_moves(&game.position, &mut moves);
-        let mv = *moves.choose(random).expect("a game that goes on has moves");
+        let mv = match self.character.is_actor {
+            true => *moves.choose(random).expect("a game that goes on has moves"),
+            false => game.searched(&self.character, &mut self.forged_count, habits, random),
+        };
         let move_text = TicTacToe.format_move(&game.position, mv);
         let target = PolicyTarget::from_visits([(mv.index() as u16, 1)]).expect("a target");
         let network_id = game.networks.get(game.ply_count as usize % 2).or(game.networks.first()).copied().unwrap_or(1);
@@ -155,14 +205,14 @@ impl Worker {
             game_id,
             ply: game.ply_count,
             move_text,
-            policy_target: if self.is_actor { target.to_bytes() } else { Vec::new() },
+            policy_target: if self.character.is_actor { target.to_bytes() } else { Vec::new() },
             root_value: 0.0,
             simulation_count: 9,
             network_id,
         };
         TicTacToe.play(&mut game.position, mv);
         game.ply_count += 1;
-        if nonsense > 0.0 && random.random_bool(nonsense) {
+        if habits.nonsense > 0.0 && random.random_bool(habits.nonsense) {
             match random.random_range(0..3) {
                 0 => ply.move_text = "z9".into(),
                 1 => ply.ply += 1,
@@ -207,6 +257,7 @@ impl Worker {
             game.unreported.retain(|ply| ply.ply != status.ply);
             if game.is_over() && game.unreported.is_empty() {
                 self.games.remove(&status.game_id);
+                self.has_finished_game = true;
             }
         }
     }
@@ -225,12 +276,44 @@ impl Worker {
                 self.games.retain(|_, game| game.networks.iter().all(|id| asked.contains(id)));
             }
             (_, Code::Unavailable | Code::Internal) => {}
+            (_, Code::PermissionDenied) if self.character.mixes_tokens => {}
             (kind, code) => panic!("{}: {kind:?} is refused with {code:?}", self.name()),
         }
     }
 }
 
+/// How workers play.
+struct Habits<'a> {
+    nonsense: f64,
+    /// Whether nothing goes wrong any more.
+    is_calm: bool,
+    referee: &'a Referee,
+}
+
 impl HeldGame {
+    /// Returns the move of an evaluator: what its search finds, or what no search would play.
+    fn searched(
+        &self,
+        character: &Character,
+        forged_count: &mut u32,
+        habits: &Habits<'_>,
+        random: &mut Pcg64,
+    ) -> Square {
+        let (mover, other) = (self.ply_count as usize % 2, (self.ply_count as usize + 1) % 2);
+        let judgement = habits.referee.judge(self.networks[mover], self.position);
+        let is_older = self.networks[mover] < self.networks[other];
+        let forges = |forgery: &Forgery| {
+            !habits.is_calm && (is_older || !forgery.is_one_sided) && *forged_count < forgery.plies_max
+        };
+        match character.forgery.filter(forges).and_then(|_| judgement.contradicted.choose(random)) {
+            Some(forged) => {
+                *forged_count += 1;
+                *forged
+            }
+            None => judgement.chosen,
+        }
+    }
+
     fn is_over(&self) -> bool {
         TicTacToe.outcome(&self.position).is_some()
     }
@@ -240,17 +323,20 @@ impl World {
     /// A worker has time for something.
     pub(super) fn act(&self, index: usize, incarnation: u32) {
         let mut core = self.core();
-        let nonsense = if core.is_calm() { 0.0 } else { self.plan.faults.nonsense };
+        let is_calm = core.is_calm();
+        let nonsense = if is_calm { 0.0 } else { self.plan.faults.nonsense };
+        let habits = Habits { nonsense, is_calm, referee: &self.referee };
         let Core { workers, random, now, .. } = &mut *core;
         let worker = &mut workers[index];
         if worker.incarnation != incarnation {
             return;
         }
-        let call = worker.next_call(random, nonsense, *now).map(|(kind, body)| {
+        let call = worker.next_call(random, &habits, *now).map(|(kind, body)| {
+            let role = worker.next_role(random, is_calm);
             worker.request_count += 1;
             worker.sent.insert(worker.request_count, (kind, *now));
             let (key, worker_id) = ("k".repeat(32), worker.name());
-            (kind, Call { worker: index, incarnation, request: worker.request_count, key, worker_id, body })
+            (kind, Call { worker: index, incarnation, request: worker.request_count, key, role, worker_id, body })
         });
         if let Some((kind, call)) = call {
             core.note(format_args!("{} sends {kind:?} {}", call.worker_id, call.request));
@@ -282,6 +368,13 @@ impl World {
             (Kind::Ask, Ok(bytes)) => {
                 worker.asked.extend(bytes.try_into().map(u32::from_le_bytes));
             }
+        }
+        let renames = worker.character.forgery.is_some_and(|forgery| forgery.renames) && !core.is_calm();
+        let worker = &mut core.workers[reply.worker];
+        if renames && std::mem::take(&mut worker.has_finished_game) {
+            let incarnation = worker.die();
+            let time = core.draw_ms(200);
+            core.schedule(time, Event::Act { worker: reply.worker, incarnation });
         }
     }
 }

@@ -7,20 +7,30 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use super::trace::Trace;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
+use shared::encoding::tictactoe::TicTacToeEncoding;
+use shared::game::Value;
+use shared::game::tictactoe::{Position, Square};
+use shared::ids::NetworkId;
+use shared::search::EvaluationError;
 use store::simulated::OtherThreads;
+use tokio_util::sync::CancellationToken;
 
 use super::calls::{Call, CallUnderWay, Reply};
+use super::checked_gate::CheckedGate;
 use super::counts::Counts;
-use super::disk::Disk;
+use super::disk::{Disk, Full};
 use super::ledger::Ledger;
-use super::life::Life;
+use super::life::{DISK, Life};
 use super::plan::Plan;
 use super::promises::Promises;
+use super::referee::{Referee, evaluate};
+use super::trace::Trace;
 use super::trainer::TrainingRecord;
 use super::worker::Worker;
+use crate::gate_check::GateCheckError;
+use crate::gate_check::simulated::SimulatedNetworks;
 
 /// How long the rest may take once nothing goes wrong any more, in simulated time.
 const PATIENCE: Duration = Duration::from_secs(240);
@@ -65,6 +75,7 @@ pub(super) struct Core {
     pub(super) calls: BTreeMap<u64, CallUnderWay>,
     pub(super) ledger: Ledger,
     pub(super) promises: Promises,
+    pub(super) checked_gate: CheckedGate,
     pub(super) training: TrainingRecord,
     /// Whether the learner was killed and has not yet noticed.
     pub(super) is_killed: bool,
@@ -113,9 +124,12 @@ impl Core {
 /// A simulated cluster.
 pub(super) struct World {
     pub(super) plan: Plan,
+    pub(super) referee: Arc<Referee>,
     core: Mutex<Core>,
     pub(super) disk: Mutex<Disk>,
     pub(super) life: Mutex<Option<Arc<Life>>>,
+    /// Stops the learner, also one that is not yet up.
+    pub(super) stop: Mutex<CancellationToken>,
 }
 
 impl fmt::Debug for World {
@@ -140,19 +154,22 @@ impl World {
             calls: BTreeMap::new(),
             ledger: Ledger::default(),
             promises: Promises::default(),
+            checked_gate: CheckedGate::default(),
             training: TrainingRecord::default(),
             is_killed: false,
             is_stopping: false,
             calm_since: None,
             is_done: false,
         };
-        for index in 0..plan.actor_count + plan.evaluator_count {
-            core.workers.push(Worker::new(index, index < plan.actor_count));
+        for index in 0..plan.workers.len() {
+            core.workers.push(Worker::new(index, &plan));
             core.schedule(Duration::from_millis(index as u64), Event::Act { worker: index, incarnation: 0 });
         }
         core.schedule(NATURE_INTERVAL, Event::Nature);
         let disk = Mutex::new(Disk::new(folder));
-        Arc::new(Self { plan, core: Mutex::new(core), disk, life: Mutex::new(None) })
+        let referee = Arc::new(Referee::new(plan.settings.gate.search.clone()));
+        let (core, stop) = (Mutex::new(core), Mutex::default());
+        Arc::new(Self { plan, referee, core, disk, life: Mutex::new(None), stop })
     }
 
     /// Runs until the calm at the end is over. Returns what happened.
@@ -200,7 +217,7 @@ impl World {
             Event::End { call } => self.end_call(call),
             Event::Train => self.train(),
             Event::Reconnect { worker } => self.core().workers[worker].is_cut_off = false,
-            Event::MakeRoom => self.set_full(false),
+            Event::MakeRoom => self.set_full(Full::default()),
             Event::Nature => self.nature(),
         }
     }
@@ -216,7 +233,7 @@ impl World {
         }
         let faults = &self.plan.faults;
         if core.goes_wrong(faults.partition) {
-            let worker = core.random.random_range(0..self.plan.actor_count + self.plan.evaluator_count);
+            let worker = core.random.random_range(0..self.plan.workers.len());
             core.workers[worker].is_cut_off = true;
             core.counts.partitions += 1;
             core.note(format_args!("worker {worker} is cut off"));
@@ -224,29 +241,29 @@ impl World {
             core.schedule(time, Event::Reconnect { worker });
         }
         if core.goes_wrong(faults.worker_death) {
-            let worker = core.random.random_range(0..self.plan.actor_count + self.plan.evaluator_count);
+            let worker = core.random.random_range(0..self.plan.workers.len());
             core.counts.worker_deaths += 1;
             core.note(format_args!("worker {worker} dies"));
             let incarnation = core.workers[worker].die();
             let time = core.draw_ms(3000);
             core.schedule(time, Event::Act { worker, incarnation });
         }
-        let is_full = core.goes_wrong(faults.full);
-        if is_full {
+        let full = if core.goes_wrong(faults.full) { Full::draw(&mut core.random) } else { Full::default() };
+        if full != Full::default() {
             core.counts.full_disks += 1;
             let time = core.draw_ms(6000);
             core.schedule(time, Event::MakeRoom);
         }
         drop(core);
-        if is_full {
-            self.set_full(true);
+        if full != Full::default() {
+            self.set_full(full);
         }
         self.thin();
     }
 
     /// From now on nothing goes wrong any more.
     fn calm(&self) {
-        self.set_full(false);
+        self.set_full(Full::default());
         let mut core = self.core();
         core.note(format_args!("calm"));
         core.workers.iter_mut().for_each(|worker| worker.is_cut_off = false);
@@ -264,12 +281,51 @@ impl World {
             core.note(format_args!("done"));
             drop(core);
             if let Some(life) = self.life() {
+                let words = life.words_for_wait();
+                assert!(!words.starts_with(DISK), "the disk is well, and is waited for: {words:?}");
                 life.stop.cancel();
             }
         } else if core.now.duration_since(since) > PATIENCE {
             let waits: Vec<String> = core.workers.iter().map(Worker::describe).collect();
             let iterations = core.ledger.iterations.last_key_value();
             panic!("waits without a cause for {PATIENCE:?}: {iterations:?}, workers {waits:#?}");
+        }
+    }
+}
+
+impl SimulatedNetworks<TicTacToeEncoding> for World {
+    fn begin_check(&self, candidate_id: NetworkId) -> u64 {
+        let mut core = self.core();
+        let Core { checked_gate, ledger, random, counts, .. } = &mut *core;
+        let refuted = checked_gate.begin(candidate_id, ledger, &self.referee);
+        counts.gate_checks += 1;
+        counts.refuted_names += (refuted.alone.len() + refuted.together.len()) as u64;
+        let is_honest = |worker_id: &&String| self.plan.workers[Worker::index_of(worker_id)].forgery.is_none();
+        let honest = refuted.alone.iter().find(is_honest);
+        assert!(honest.is_none(), "{honest:?} searches, and is refuted");
+        let (note, seed) = (format!("check of the gate of {candidate_id}: {refuted:?}"), random.random());
+        core.note(format_args!("{note}"));
+        seed
+    }
+
+    fn evaluate(&self, network_id: NetworkId, position: &Position, moves: &[Square]) -> (Vec<f32>, Value) {
+        evaluate(network_id.get(), position, moves)
+    }
+
+    fn await_answer(&self) -> Result<(), GateCheckError> {
+        let (time, fails) = {
+            let mut core = self.core();
+            (core.draw_ms(20), core.goes_wrong(self.plan.faults.no_answer))
+        };
+        let until = self.now() + time;
+        while self.now() < until {
+            self.go_on(until);
+        }
+        let is_stopped = self.stop.lock().expect("whole").is_cancelled();
+        match (is_stopped, fails) {
+            (true, _) => Err(GateCheckError::Stopping),
+            (false, true) => Err(EvaluationError::Disconnected("simulated".into()).into()),
+            (false, false) => Ok(()),
         }
     }
 }
