@@ -95,6 +95,16 @@ impl System {
         self.start_as_learner(shell)
     }
 
+    /// Starts the learner deaf to a signal, as [`Self::start_learner`] does.
+    pub fn start_learner_ignoring(&mut self, signal: &str) -> Process {
+        let learner = self.learner_command(&[]);
+        let mut shell = Command::new("sh");
+        shell.args(["-c", &format!("trap '' {signal} && exec \"$0\" \"$@\"")]);
+        shell.arg(learner.get_program()).args(learner.get_args());
+        shell.envs(self.variables.iter().cloned());
+        self.start_as_learner(shell)
+    }
+
     fn start_as_learner(&mut self, command: Command) -> Process {
         let mut process = self.start("learner", command);
         let line = process.wait_for("listening address=");
@@ -200,6 +210,11 @@ impl Process {
             }
         });
         Self { name, child, log: log.to_owned(), lines, seen: Vec::new() }
+    }
+
+    /// Returns the id of the process.
+    pub fn id(&self) -> u32 {
+        self.child.id()
     }
 
     /// Returns the memory that the process holds, in MiB.
