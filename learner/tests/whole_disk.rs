@@ -101,7 +101,7 @@ impl Player {
             }
         };
         let plies: Vec<proto::Ply> =
-            common::plies(GameId::new(lease.game_id), &common::DRAW).iter().map(ply_to_proto).collect();
+            fixtures::plies(GameId::new(lease.game_id), &fixtures::DRAW).iter().map(ply_to_proto).collect();
         let player = Self { peer, plies };
         player.report(0..2).await.expect("reported");
         player

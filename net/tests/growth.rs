@@ -12,7 +12,9 @@ use net::{
 fn trained(shape: &NetworkShape, steps: u64) -> Network {
     let mut trainer =
         Trainer::new(Network::random(&spec(*shape), Device::CPU, 7).unwrap(), TrainingSettings::default()).unwrap();
-    (0..steps).for_each(|step| drop(trainer.step(&batch(shape, 16, step), 0.05).unwrap()));
+    for step in 0..steps {
+        trainer.step(&batch(shape, 16, step), 0.05).unwrap();
+    }
     trainer.network().copy_to(Device::CPU).unwrap()
 }
 

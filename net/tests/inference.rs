@@ -311,6 +311,14 @@ fn mean_and_maximum(maps: &[Vec<f64>], shape: &NetworkShape, active: &[u16]) -> 
     means.chain(maps.iter().map(|map| map.iter().copied().fold(0.0, f64::max))).collect()
 }
 
+/// Adds a number to each cell that is computed, of each map another.
+fn add_to_cells(maps: &mut [Vec<f64>], numbers: &[f64], shape: &NetworkShape, active: &[u16]) {
+    let is_computed = |cell: usize| shape.neighbourhood.is_none() || active.contains(&(cell as u16));
+    for (map, number) in maps.iter_mut().zip(numbers) {
+        map.iter_mut().enumerate().filter(|(cell, _)| is_computed(*cell)).for_each(|(_, sum)| *sum += number);
+    }
+}
+
 /// The whole network in plain Rust, unfolded, in f64, for one position: logits of its moves, and the value.
 fn by_the_book(weights: &Weights<'_>, shape: &NetworkShape, input: &NetworkInput) -> (Vec<f64>, f64) {
     if shape.settings.architecture == Architecture::DamaCnn {
@@ -328,10 +336,7 @@ fn by_the_book(weights: &Weights<'_>, shape: &NetworkShape, input: &NetworkInput
         let mut middle = convolution(&format!("block.{block}.first"), &trunk);
         if shape.settings.global_pooling_every > 0 && (block + 1) % shape.settings.global_pooling_every == 0 {
             let whole = weights.affine(&format!("block.{block}.pool"), &mean_and_maximum(&trunk, shape, active));
-            for (map, more) in middle.iter_mut().zip(whole) {
-                let is_computed = |cell: usize| shape.neighbourhood.is_none() || active.contains(&(cell as u16));
-                (0..cells).filter(|&cell| is_computed(cell)).for_each(|cell| map[cell] += more);
-            }
+            add_to_cells(&mut middle, &whole, shape, active);
         }
         let middle = rectified(middle);
         let mut sum = convolution(&format!("block.{block}.second"), &middle);

@@ -369,14 +369,7 @@ impl Ledger {
         let mut rows = connection.prepare("SELECT game_id FROM games WHERE is_thinned = 1")?;
         let thinned = rows.query_map([], |row| Ok(row.get::<_, i64>(0)? as u64))?;
         ledger.thinned = thinned.collect::<Result<_, _>>()?;
-        let sql = "SELECT game_id, ply, worker_id FROM leases JOIN workers USING (worker_number) ORDER BY lease_number";
-        let mut rows = connection.prepare(sql)?;
-        let leases = rows.query_map([], |row| Ok((row.get::<_, i64>(0)? as u64, (row.get(1)?, row.get(2)?))))?;
-        let mut leases_of: BTreeMap<u64, Vec<(u32, String)>> = BTreeMap::new();
-        for lease in leases {
-            let (game_id, lease) = lease?;
-            leases_of.entry(game_id).or_default().push(lease);
-        }
+        let mut leases_of = leases_by_game(&connection)?;
         let mut rows = connection.prepare(
             "SELECT game_id, kind, iteration, state, finish_number, result, coalesce(sample_count, 0), candidate_id,
                  opponent_id, white_network_id, pair_index, black_network_id, opening_ply_count FROM games",
@@ -486,4 +479,17 @@ fn known(word: String) -> &'static str {
         "rejected",
     ];
     words.into_iter().find(|known| *known == word).unwrap_or("a word that the ledger does not know")
+}
+
+/// Returns the leases of each game, first to last: the ply from which each was held, and by whom.
+fn leases_by_game(connection: &Connection) -> Result<BTreeMap<u64, Vec<(u32, String)>>, rusqlite::Error> {
+    let sql = "SELECT game_id, ply, worker_id FROM leases JOIN workers USING (worker_number) ORDER BY lease_number";
+    let mut rows = connection.prepare(sql)?;
+    let leases = rows.query_map([], |row| Ok((row.get::<_, i64>(0)? as u64, (row.get(1)?, row.get(2)?))))?;
+    let mut leases_of: BTreeMap<u64, Vec<(u32, String)>> = BTreeMap::new();
+    for lease in leases {
+        let (game_id, lease) = lease?;
+        leases_of.entry(game_id).or_default().push(lease);
+    }
+    Ok(leases_of)
 }
