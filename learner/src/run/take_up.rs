@@ -109,7 +109,9 @@ pub(super) fn take_up<E: Encoding>(
 /// The command that began a run also goes on with it, and so does one that names the run itself.
 fn check_origin(named: &NetworkSource, run: &RunRow, files: &RunFiles) -> Result<(), RunError> {
     let is_origin = run.start_network.as_deref().is_some_and(|origin| start_network::is_origin(named, origin));
-    if is_origin || named.file().is_some_and(|file| start_network::is_same_file(file, &files.best())) {
+    // A learner that was killed early left a run whose best.safetensors is still to be written.
+    let is_run = |file| [&files.best(), files.dir()].iter().any(|own| start_network::is_same_file(file, own));
+    if is_origin || named.file().is_some_and(is_run) {
         return Ok(());
     }
     Err(RunError::OtherOrigin(UsageError(format!(
