@@ -384,7 +384,8 @@ fn outlook_loss(said: &SaidOutlook, targets: &OutlookTargets, grid: &Grid) -> Re
         .filter_map(|(&(position, cell), &moves_again)| Some((grid.row(position as usize, cell)?, moves_again)))
         .unzip();
     if rows.is_empty() {
-        return Ok(ending_loss);
+        // A game whose pieces have no names: their head has a gradient all the same, of zeros.
+        return Ok(ending_loss.f_add(&said.pieces.f_sum(Kind::Float)?.f_mul_scalar(0.0)?)?);
     }
     let rows = Tensor::f_from_slice(&rows)?.f_to_device(device)?;
     let moves_again = Tensor::f_from_slice(&moves_again)?.f_to_device(device)?;
