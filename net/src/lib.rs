@@ -23,6 +23,7 @@ mod layout;
 mod model;
 mod moves;
 mod network;
+mod outlook;
 mod output;
 mod peak;
 mod planes;

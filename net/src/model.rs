@@ -10,6 +10,7 @@ use tch::{Kind, Tensor};
 use crate::NetError;
 use crate::grid::Grid;
 use crate::layout::Slots;
+use crate::outlook::{OutlookHeads, SaidOutlook};
 use crate::settings::{Architecture, NetworkShape, PolicyHead, Trunk};
 
 /// Variance added before the root, as in every published AlphaZero.
@@ -140,14 +141,6 @@ pub(crate) struct Model<C> {
     pub outlook: Option<OutlookHeads>,
 }
 
-/// What the network learns to foresee beside policy and value.
-pub(crate) struct OutlookHeads {
-    /// Of each cell: whether the piece on top of it moves again.
-    pub pieces: Affine,
-    /// Of the value head's hidden layer: the end of the game.
-    pub ending: Affine,
-}
-
 /// A network's output for B positions, before the legal moves are looked up.
 pub(crate) struct Said {
     /// Full head: logits [B, A]. Spatial head: maps [cells, placement kinds + 32], cells as [`Grid::row`] counts them.
@@ -156,14 +149,6 @@ pub(crate) struct Said {
     pub value: Tensor,
     /// What the network foresees, of one that learns to.
     pub outlook: Option<SaidOutlook>,
-}
-
-/// What a network foresees, before sigmoids.
-pub(crate) struct SaidOutlook {
-    /// Logit that the piece on top of a cell moves again, [cells, 1], cells as [`Grid::row`] counts them.
-    pub pieces: Tensor,
-    /// Logits of the end, [B, numbers].
-    pub ending: Tensor,
 }
 
 /// What the heads read.
@@ -190,7 +175,7 @@ impl<C: Convolve> Model<C> {
         let seen = Seen { trunk, flat, grid };
         let policy = self.policy.forward(&seen)?;
         let hidden = self.value.hidden(&seen)?;
-        let outlook = self.outlook.as_ref().map(|heads| heads.forward(&seen, &hidden)).transpose()?;
+        let outlook = self.outlook.as_ref().map(|heads| heads.forward(&seen.cells()?, &hidden)).transpose()?;
         Ok(Said { policy, value: self.value.forward(&hidden)?, outlook })
     }
 
@@ -297,12 +282,6 @@ impl<C: Convolve> Policy<C> {
             (Self::Straight { output }, _) => output.apply(seen.flat()?),
             (Self::Spatial { maps }, _) => maps.apply(&seen.cells()?),
         }
-    }
-}
-
-impl OutlookHeads {
-    fn forward(&self, seen: &Seen<'_>, hidden: &Tensor) -> Result<SaidOutlook, NetError> {
-        Ok(SaidOutlook { pieces: self.pieces.apply(&seen.cells()?)?, ending: self.ending.apply(hidden)? })
     }
 }
 

@@ -8,13 +8,14 @@ use std::ops::Bound::{Excluded, Included};
 use std::ops::{Range, RangeInclusive};
 
 use serde::{Deserialize, Serialize};
-use shared::encoding::{OutlookTargets, TrainingBatch};
+use shared::encoding::TrainingBatch;
 use shared::setting::{SettingError, check_range};
 use tch::{Kind, Reduction, Tensor};
 
-use crate::grid::{Grid, rows_of};
-use crate::model::{Model, NormConvolution, SaidOutlook};
+use crate::grid::Grid;
+use crate::model::{Model, NormConvolution};
 use crate::moves::{MoveIndex, check_input};
+use crate::outlook::{check_outlook, outlook_loss};
 use crate::planes::upload;
 use crate::weight_average::WeightAverage;
 use crate::{NetError, Network, Precision};
@@ -368,34 +369,6 @@ impl Targets {
     }
 }
 
-/// Returns what the outlook heads get wrong, as [`StepLosses::outlook_loss`] says. Differentiable.
-fn outlook_loss(said: &SaidOutlook, targets: &OutlookTargets, grid: &Grid) -> Result<Tensor, NetError> {
-    let device = said.ending.device();
-    let [batch, width] = said.ending.size()[..] else {
-        return Err(NetError::Torch("numbers of the end that are no table".into()));
-    };
-    let known = Tensor::f_from_slice(&targets.known)?.f_to_device(device)?;
-    let endings = Tensor::f_from_slice(&targets.endings)?.f_view([batch, width])?.f_to_device(device)?;
-    let errors = said.ending.f_to_kind(Kind::Float)?.f_sigmoid()?.f_sub(&endings)?.f_square()?;
-    let count = (targets.known.iter().sum::<f32>() * width as f32).max(1.0);
-    let ending_loss = errors.f_mul(&known.f_unsqueeze(1)?)?.f_sum(Kind::Float)?.f_div_scalar(f64::from(count))?;
-    // Of pieces where the network computes something: all, but for those outside the frame.
-    let (rows, moves_again): (Vec<i64>, Vec<f32>) = (targets.pieces.iter().zip(&targets.moves_again))
-        .filter_map(|(&(position, cell), &moves_again)| Some((grid.row(position as usize, cell)?, moves_again)))
-        .unzip();
-    if rows.is_empty() {
-        // A game whose pieces have no names: their head has a gradient all the same, of zeros.
-        return Ok(ending_loss.f_add(&said.pieces.f_sum(Kind::Float)?.f_mul_scalar(0.0)?)?);
-    }
-    let rows = Tensor::f_from_slice(&rows)?.f_to_device(device)?;
-    let moves_again = Tensor::f_from_slice(&moves_again)?.f_to_device(device)?;
-    let logits = rows_of(&said.pieces, &rows)?.f_to_kind(Kind::Float)?.f_flatten(0, -1)?;
-    let nothing = None::<Tensor>;
-    let piece_loss =
-        logits.f_binary_cross_entropy_with_logits(&moves_again, nothing.as_ref(), nothing.as_ref(), Reduction::Mean)?;
-    Ok(ending_loss.f_add(&piece_loss)?)
-}
-
 /// Checks that `batch` agrees with itself and the network, and that every position has a move to learn.
 fn check_batch(network: &Network, batch: &TrainingBatch) -> Result<(), NetError> {
     check_input(network.shape(), &batch.input)?;
@@ -413,19 +386,7 @@ fn check_batch(network: &Network, batch: &TrainingBatch) -> Result<(), NetError>
     if batch.value_targets.len() != positions {
         return refused(format!("{} value targets for {positions} positions", batch.value_targets.len()));
     }
-    let shape = network.shape();
-    if shape.ending_count > 0 {
-        let OutlookTargets { pieces, moves_again, endings, known } = &batch.outlook;
-        if (known.len(), endings.len()) != (positions, positions * shape.ending_count) {
-            return refused(format!("{} numbers of the ends of {positions} games", endings.len()));
-        }
-        let is_inside =
-            |&(position, cell): &(u32, u16)| (position as usize) < positions && usize::from(cell) < shape.cell_count();
-        if pieces.len() != moves_again.len() || !pieces.iter().all(is_inside) {
-            return refused(format!("{} pieces, {} of them told of", pieces.len(), moves_again.len()));
-        }
-    }
-    Ok(())
+    check_outlook(network.shape(), &batch.outlook, positions)
 }
 
 #[cfg(test)]
