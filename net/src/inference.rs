@@ -5,8 +5,9 @@ use std::time::{Duration, Instant};
 use shared::encoding::NetworkInput;
 use tch::{Kind, Tensor};
 
+use crate::affine::Affine;
 use crate::grid::Grid;
-use crate::model::{Affine, Convolve, Model, NORM_EPSILON, NormConvolution, channels_last, convolve};
+use crate::model::{Convolve, Model, NORM_EPSILON, NormConvolution, channels_last, convolve};
 use crate::moves::{MoveIndex, check_input};
 use crate::planes::upload;
 use crate::{Device, NetError, Network, NetworkOutput, NetworkShape, Precision, Trunk};

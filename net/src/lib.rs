@@ -5,6 +5,7 @@
 //! that a file says what it plays. No thread is started here, nothing waits, no environment is read but by [`cuda`].
 //! One thread owns a network at a time; every failure is a [`NetError`].
 
+mod affine;
 mod arithmetic;
 mod checkpoint;
 pub mod cuda;

@@ -8,6 +8,7 @@ use std::collections::HashMap;
 use tch::{Kind, Tensor};
 
 use crate::NetError;
+use crate::affine::Affine;
 use crate::grid::Grid;
 use crate::layout::Slots;
 use crate::outlook::{OutlookHeads, SaidOutlook};
@@ -76,19 +77,6 @@ pub(crate) fn convolve(
             Ok(input.f_conv2d(weight, bias, 1, padding, 1, 1)?)
         }
         Grid::Cells(cells) => Ok(cells.gather(input)?.f_linear(weight, bias)?),
-    }
-}
-
-/// Weight [outputs, inputs] and bias [outputs].
-pub(crate) struct Affine {
-    pub weight: Tensor,
-    pub bias: Tensor,
-}
-
-impl Affine {
-    pub(crate) fn apply(&self, input: &Tensor) -> Result<Tensor, NetError> {
-        let kind = input.kind();
-        Ok(input.f_linear(&self.weight.f_to_kind(kind)?, Some(&self.bias.f_to_kind(kind)?))?)
     }
 }
 

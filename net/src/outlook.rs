@@ -3,8 +3,8 @@
 use shared::encoding::OutlookTargets;
 use tch::{Kind, Reduction, Tensor};
 
+use crate::affine::Affine;
 use crate::grid::{Grid, rows_of};
-use crate::model::Affine;
 use crate::{NetError, NetworkShape};
 
 /// What the network learns to foresee beside policy and value.

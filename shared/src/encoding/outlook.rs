@@ -44,12 +44,12 @@ impl Ending {
 pub struct OutlookTargets {
     /// Position and cell of each piece, N.
     pub pieces: Vec<(u32, u16)>,
-    /// 1 where it moves again, else 0, f32 [N].
+    /// 1 where it moves again, else 0, `f32 [N]`.
     pub moves_again: Vec<f32>,
-    /// The counts of each ending, each divided by its scale, then [`Ending::distance`], f32 [B, counts + 1]; 0 where it is
+    /// The counts of each ending, each divided by its scale, then [`Ending::distance`], `f32 [B, counts + 1]`; 0 where it is
     /// not known.
     pub endings: Vec<f32>,
-    /// 1 where the ending is known, else 0, f32 [B].
+    /// 1 where the ending is known, else 0, `f32 [B]`.
     pub known: Vec<f32>,
 }
 
