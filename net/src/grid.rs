@@ -41,7 +41,7 @@ pub(crate) struct CellGrid {
     rows: Vec<u32>,
     /// Which cell of all frames, one after the other, each row is, i64 [N].
     places: Tensor,
-    /// Which position each row belongs to, B for spare rows, i64 [N + S].
+    /// Which position each row belongs to, B for spare rows, i64 [N + S]; empty unless blocks pool.
     owners: Tensor,
     cell_count: usize,
 }
@@ -126,9 +126,7 @@ impl CellGrid {
         let cell_count = shape.cell_count();
         let mut rows = vec![NOT_ACTIVE; input.len() * cell_count];
         let mut places = Vec::with_capacity(input.active_cells.len());
-        let mut owners = Vec::with_capacity(input.active_cells.len() + spare_rows);
         for position in 0..input.len() {
-            owners.extend(input.active_range(position).map(|_| position as i64));
             for row in input.active_range(position) {
                 let place = position * cell_count + usize::from(input.active_cells[row]);
                 rows[place] = row as u32;
@@ -147,7 +145,7 @@ impl CellGrid {
         let mut neighbours = neighbour_rows(shape, input, &rows);
         let taps = 1 + offsets(shape).len();
         neighbours.resize(neighbours.len() + spare_rows * taps, none);
-        owners.resize(owners.len() + spare_rows, input.len() as i64);
+        let owners = if shape.settings.global_pooling_every > 0 { owners(input, spare_rows) } else { Vec::new() };
         let dims = [input.len() as i64, most as i64];
         Ok(Self {
             dims: [none + spare_rows as i64, taps as i64],
@@ -274,6 +272,13 @@ pub(crate) fn rows_of(cells: &Tensor, rows: &Tensor) -> Result<Tensor, NetError>
 /// Returns the index of rows as `gather` wants it: for each of `width` columns, without a copy.
 fn over_columns(rows: &Tensor, width: i64) -> Result<Tensor, NetError> {
     Ok(rows.f_reshape([-1, 1])?.f_expand([-1, width], false)?)
+}
+
+/// The position that each active cell belongs to, then as many spare rows, which belong to none: B.
+fn owners(input: &NetworkInput, spare_rows: usize) -> Vec<i64> {
+    let cells = |position: usize| std::iter::repeat_n(position as i64, input.active_range(position).len());
+    let spare = std::iter::repeat_n(input.len() as i64, spare_rows);
+    (0..input.len()).flat_map(cells).chain(spare).collect()
 }
 
 fn offsets(shape: &NetworkShape) -> &'static [(i8, i8)] {
