@@ -82,14 +82,14 @@ pub fn open(source: &NetworkSource, game: &GameSpec) -> Result<NetworkFile, Star
 pub fn open_as(source: &NetworkSource, wanted: &NetworkSpec) -> Result<NetworkFile, StartNetworkError> {
     let file = open(source, &wanted.game)?;
     let Err(error) = file.expect(wanted) else { return Ok(file) };
-    if file.spec().is_ok_and(|found| found.shape.grows_into(&wanted.shape) && found.game.has_networks_of(&wanted.game))
-    {
+    let found = file.spec().ok();
+    if found.as_ref().is_some_and(|found| found.grows_into(wanted)) {
         let smaller = file.load(Device::CPU)?;
         info!(from = %smaller.shape(), to = %wanted.shape, "the start network grows: it answers as before, and has room to learn");
         let grown = smaller.grown_to(wanted, GROWTH_SEED)?;
         return Ok(NetworkFile::from_bytes(file.name().to_owned(), grown.to_bytes()?)?);
     }
-    let preset = file.spec().ok().and_then(|found| presets::fitting(&found));
+    let preset = found.and_then(|found| presets::fitting(&found));
     Err(match preset {
         Some(preset) => StartNetworkError::OtherPreset { preset, source: error },
         None => error.into(),

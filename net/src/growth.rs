@@ -33,14 +33,23 @@ impl NetworkShape {
     }
 }
 
+impl NetworkSpec {
+    /// Returns whether a network of this specification can grow into one of `larger`: one of the same game, and of a shape
+    /// that it can grow into ([`NetworkShape::grows_into`]).
+    #[must_use]
+    pub fn grows_into(&self, larger: &Self) -> bool {
+        self.game.has_networks_of(&larger.game) && self.shape.grows_into(&larger.shape)
+    }
+}
+
 impl Network {
     /// Returns a network of `spec` that answers as this one does, new weights filled from `seed`.
     ///
     /// # Errors
-    /// [`NetError::Mismatch`] if this one cannot grow into it ([`NetworkShape::grows_into`]), [`NetError::Torch`] if memory
+    /// [`NetError::Mismatch`] if this one cannot grow into it ([`NetworkSpec::grows_into`]), [`NetError::Torch`] if memory
     /// does not suffice.
     pub fn grown_to(&self, spec: &NetworkSpec, seed: u64) -> Result<Self, NetError> {
-        if !self.spec.game.has_networks_of(&spec.game) || !self.shape().grows_into(&spec.shape) {
+        if !self.spec.grows_into(spec) {
             let (found, wanted) = (self.spec.to_string(), spec.to_string());
             return Err(NetError::Mismatch { file: "to grow".to_owned(), found, wanted });
         }
@@ -60,31 +69,10 @@ impl Network {
         for slot in &new.slots {
             let Some(before) = old_slots.get(slot.name.as_str()) else { continue };
             let [from, to] = [range(before), range(slot)];
-            let sizes = self.inputs(before);
-            take_over(&old_values[from], Table::of(before, sizes), &mut grown[to], Table::of(slot, sizes));
+            take_over(&old_values[from], Table::of(before), &mut grown[to], Table::of(slot));
         }
         Ok(Tensor::f_from_slice(&grown)?.f_to_device(self.device.0)?)
     }
-
-    /// Returns how often the inputs of a weight are repeated: once for each tap of a convolution over cells, twice where it
-    /// reads mean and maximum.
-    fn inputs(&self, slot: &Slot) -> usize {
-        let shape = self.shape();
-        let name = slot.name.as_str();
-        let is_pooled =
-            name.ends_with(".pool.weight") || (name == "value.hidden.weight" && shape.neighbourhood.is_some());
-        match shape.neighbourhood {
-            _ if is_pooled => 2,
-            Some(neighbourhood) if is_convolution(name) => 1 + neighbourhood.offsets().len(),
-            _ => 1,
-        }
-    }
-}
-
-/// Whether a weight gathers the neighbours of a cell, where only active cells are computed.
-fn is_convolution(name: &str) -> bool {
-    let is_block = name.starts_with("block.") && (name.ends_with(".first.weight") || name.ends_with(".second.weight"));
-    is_block || name == "first.weight" || name == "policy.convolution.weight"
 }
 
 fn range(slot: &Slot) -> std::ops::Range<usize> {
@@ -102,9 +90,9 @@ struct Table {
 }
 
 impl Table {
-    fn of(slot: &Slot, repeats: usize) -> Self {
+    fn of(slot: &Slot) -> Self {
         let dims: Vec<usize> = slot.dims.iter().map(|&size| size as usize).collect();
-        let inputs = dims.get(1).copied().unwrap_or(1) / repeats;
+        let (repeats, inputs) = (slot.input_repeats, dims.get(1).copied().unwrap_or(1) / slot.input_repeats);
         Self { outputs: dims[0], repeats, inputs, kernel: dims.iter().skip(2).product() }
     }
 

@@ -35,6 +35,9 @@ pub(crate) struct Slot {
     pub fill: Fill,
     /// Whether it is multiplied with each cell that the trunk computes, and not once a position.
     pub is_per_cell: bool,
+    /// How often its inputs stand one after the other: once for each cell that a convolution over active cells gathers,
+    /// twice where mean and maximum are read.
+    pub input_repeats: usize,
 }
 
 impl Slot {
@@ -57,7 +60,7 @@ pub(crate) struct Slots {
 
 impl Slots {
     fn add(&mut self, name: String, dims: &[i64], fill: Fill) {
-        let slot = Slot { name, dims: dims.to_vec(), start: self.count, fill, is_per_cell: false };
+        let slot = Slot { name, dims: dims.to_vec(), start: self.count, fill, is_per_cell: false, input_repeats: 1 };
         self.count += slot.count();
         self.slots.push(slot);
     }
@@ -66,6 +69,13 @@ impl Slots {
     fn mark_per_cell(&mut self, name: &str) {
         if let Some(slot) = self.slots.iter_mut().rfind(|slot| slot.name == name) {
             slot.is_per_cell = true;
+        }
+    }
+
+    /// Notes how often the inputs of the newest slot of this name are repeated.
+    fn repeat_inputs(&mut self, name: &str, repeats: usize) {
+        if let Some(slot) = self.slots.iter_mut().rfind(|slot| slot.name == name) {
+            slot.input_repeats = repeats;
         }
     }
 
@@ -125,8 +135,8 @@ impl Layout {
             self.weights.fill_last(".norm.weight", Fill::Zero);
             if shape.settings.pools_in(block) {
                 let name = format!("block.{block}.pool");
-                // Mean and maximum over the cells. At first it adds nothing.
-                self.affine(&name, filters, 2 * filters);
+                // At first it adds nothing.
+                self.pooled_affine(&name, filters, filters);
                 self.weights.fill_last(".pool.weight", Fill::Zero);
             }
         }
@@ -146,8 +156,7 @@ impl Layout {
                 self.norm_convolution("value.convolution", 1, filters, Kernel::Square(1));
                 self.affine("value.hidden", hidden, cells);
             }
-            // Mean and maximum over the cells.
-            Trunk::Cells => self.affine("value.hidden", hidden, 2 * filters),
+            Trunk::Cells => self.pooled_affine("value.hidden", hidden, filters),
         }
     }
 
@@ -171,10 +180,19 @@ impl Layout {
         let deviation = (2.0 / dims[1..].iter().product::<i64>() as f64).sqrt();
         self.weights.add(format!("{name}.weight"), &dims, Fill::Normal { deviation });
         self.weights.mark_per_cell(&format!("{name}.weight"));
+        if let Kernel::Neighbours(count) = kernel {
+            self.weights.repeat_inputs(&format!("{name}.weight"), count as usize);
+        }
         self.weights.add(format!("{name}.norm.weight"), &[outputs], Fill::One);
         self.weights.add(format!("{name}.norm.bias"), &[outputs], Fill::Zero);
         self.statistics.add(format!("{name}.norm.running_mean"), &[outputs], Fill::Zero);
         self.statistics.add(format!("{name}.norm{VARIANCE}"), &[outputs], Fill::One);
+    }
+
+    /// A fully connected layer behind mean and maximum of each filter.
+    fn pooled_affine(&mut self, name: &str, outputs: i64, filters: i64) {
+        self.affine(name, outputs, 2 * filters);
+        self.weights.repeat_inputs(&format!("{name}.weight"), 2);
     }
 
     fn affine(&mut self, name: &str, outputs: i64, inputs: i64) {
