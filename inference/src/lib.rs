@@ -14,6 +14,8 @@ mod batcher;
 pub mod best;
 mod counters;
 mod device_time;
+#[cfg(feature = "instant")]
+mod instant;
 mod local;
 mod networks;
 mod pace;
@@ -36,6 +38,8 @@ pub use backend::InferenceBackend;
 pub use batch::{BatchSettings, Job};
 pub use batch_times::BatchTimes;
 pub use counters::{InferenceCounters, InferenceCounts};
+#[cfg(feature = "instant")]
+pub use instant::InstantBackend;
 pub use local::{LocalAnswer, LocalBatch, LocalEvaluator};
 pub use net::NetworkOutput;
 pub use networks::NetworkBackend;

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use fixtures::load_generator::{self, LoadReport, LoadSettings};
-use inference::{InferenceBackend, NetworkOutput};
+use inference::{InstantBackend, NetworkOutput};
 use learner::certificates::FleetCertificates;
 use learner::config::{InferenceConfig, LearnerConfig, LearnerSettings};
 use learner::run::{run, run_with};
@@ -21,8 +21,6 @@ use runtime::layers::Sources;
 use shared::catalog::GameVisitor;
 use shared::encoding::{Encoding, NetworkInput};
 use shared::game::Game;
-use shared::ids::NetworkId;
-use shared::search::EvaluationError;
 use tokio_util::sync::CancellationToken;
 
 /// Plies of random play before a position is taken: the middle of a game.
@@ -100,7 +98,7 @@ fn compare_transports(round_count: usize, batch_count: usize, path_batch_count: 
     let at_once = |config: &LearnerConfig| {
         let config = LearnerConfig { inference: at_once_inference(config), ..config.clone() };
         load(&config, 128, path_batch_count, |config, listener, tokio, stop| {
-            run_with(config, listener, tokio, stop, |_, _, _| Ok(AnswersAtOnce)).expect("the learner runs");
+            run_with(config, listener, tokio, stop, |_, _, _| Ok(InstantBackend)).expect("the learner runs");
         })
     };
     compare_transport("a network that answers at once, batches of 128", round_count, at_once);
@@ -152,43 +150,18 @@ fn load_path(encode_threads: u32, batch_leaves: usize, batch_count: usize) -> Lo
     config.inference.batch_leaves_max = 1024;
     config.inference.encode_threads = encode_threads;
     let report = load(&config, batch_leaves, batch_count, |config, listener, tokio, stop| {
-        run_with(config, listener, tokio, stop, |_, _, _| Ok(AnswersAtOnce)).expect("the learner runs");
+        run_with(config, listener, tokio, stop, |_, _, _| Ok(InstantBackend)).expect("the learner runs");
     });
     let LoadReport { moves_per_leaf, bytes_per_leaf, .. } = report;
     assert!(bytes_per_leaf <= 400.0 * (moves_per_leaf / 60.0).max(1.0), "at most 400 bytes a leaf of 60 moves");
     let mut priors = report.priors.iter();
     for (move_count, value) in report.move_counts.iter().zip(&report.values) {
-        assert_eq!(*value, value_of(*move_count as usize), "each leaf gets its own value");
+        assert_eq!(*value, InstantBackend::value(*move_count as usize), "each leaf gets its own value");
         let is_own = |prior: &f32| (prior * *move_count as f32 - 1.0).abs() < 1e-3;
         assert!(priors.by_ref().take(*move_count as usize).all(is_own), "each leaf gets its own priors");
     }
     assert_eq!(priors.next(), None);
     report
-}
-
-/// Uniform priors, and a value that tells positions apart.
-struct AnswersAtOnce;
-
-/// Returns the value of a position with so many moves.
-fn value_of(move_count: usize) -> f32 {
-    move_count as f32 / 4096.0
-}
-
-impl InferenceBackend for AnswersAtOnce {
-    fn evaluate(
-        &mut self,
-        _: NetworkId,
-        input: &NetworkInput,
-        output: &mut NetworkOutput,
-    ) -> Result<(), EvaluationError> {
-        output.clear();
-        for index in 0..input.len() {
-            let move_count = input.move_range(index).len();
-            output.priors.extend(std::iter::repeat_n(1.0 / move_count as f32, move_count));
-            output.values.push(value_of(move_count));
-        }
-        Ok(())
-    }
 }
 
 /// The preset `hive-cpu` in a new folder.

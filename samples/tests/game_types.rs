@@ -120,8 +120,8 @@ fn a_data_set_of_mixed_types_says_so_and_comes_back_as_it_was() {
         }
     }
     // What older programs refuse by its number.
-    assert_eq!(std::fs::read(dir.path().join("own.samples")).expect("a file")[8], 1);
-    assert_eq!(std::fs::read(dir.path().join("mixed.samples")).expect("a file")[8], 2);
+    assert_eq!(std::fs::read(dir.path().join("own.samples")).expect("a file")[8], 3);
+    assert_eq!(std::fs::read(dir.path().join("mixed.samples")).expect("a file")[8], 4);
     let mut position = encoding.game().initial_position();
     assert!(encoding.unpack(&[0xfe; 59], &mut position).is_err());
 }
