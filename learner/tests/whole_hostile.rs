@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use fixtures::plies;
+use hostile::attackers::attack;
 use hostile::honest::{ANSWER_WAIT_MAX, BASELINE, Honest};
 use hostile::raw_call::report_raw;
 use hostile::{Peer, Victim, empty_boards};
@@ -25,19 +26,22 @@ const GAME_WAIT_MAX: Duration = Duration::from_secs(20);
 async fn a_report_of_sixty_megabytes_is_refused_before_it_is_built() {
     let victim = Victim::start().await;
     let honest = Honest::start(victim.connect("honest").await).await;
-    let bad = victim.connect("bomb").await;
-    bad.join().await;
-    let mut message = b"\x0a\x04bomb".to_vec();
-    message.extend(b"\x12\x00".repeat(30 << 20));
-    let refused = report_raw(&bad, Bytes::from(message)).await.expect_err("too large");
-    // The learner may close the stream before all of it is sent.
-    println!("bomb: {refused}");
-    for _ in 0..20 {
-        let mut full = b"\x0a\x04bomb".to_vec();
-        full.extend(b"\x12\x00".repeat((1 << 19) - 8));
-        let refused = report_raw(&bad, Bytes::from(full)).await.expect_err("too many plies");
-        assert_eq!(refused.code(), Code::InvalidArgument, "{refused}");
-    }
+    let bad = victim.connect_attacker("bomb").await;
+    attack(async move {
+        bad.join().await;
+        let mut message = b"\x0a\x04bomb".to_vec();
+        message.extend(b"\x12\x00".repeat(30 << 20));
+        let refused = report_raw(&bad, Bytes::from(message)).await.expect_err("too large");
+        // The learner may close the stream before all of it is sent.
+        println!("bomb: {refused}");
+        for _ in 0..20 {
+            let mut full = b"\x0a\x04bomb".to_vec();
+            full.extend(b"\x12\x00".repeat((1 << 19) - 8));
+            let refused = report_raw(&bad, Bytes::from(full)).await.expect_err("too many plies");
+            assert_eq!(refused.code(), Code::InvalidArgument, "{refused}");
+        }
+    })
+    .await;
     honest.assert_kept("bomb").await;
     victim.assert_unharmed("bomb");
 }
@@ -47,17 +51,19 @@ async fn a_report_of_sixty_megabytes_is_refused_before_it_is_built() {
 async fn streams_that_hang_up_leave_no_backlog() {
     let victim = Victim::start().await;
     let honest = Honest::start(victim.connect("honest").await).await;
-    let bad = victim.connect("backlog").await;
-    let leaf_count = bad.join().await.batch_leaves_max as usize;
-    let mut streams = Vec::new();
-    for _ in 0..8 {
-        streams.push(flood(&bad, leaf_count, 200).await);
-    }
-    // A batch of each is answered, so all of them wait in the queue.
-    for answers in &mut streams {
-        answers.message().await.expect("the stream goes on").expect("an answer");
-    }
-    drop(streams);
+    let bad = victim.connect_attacker("backlog").await;
+    attack(async move {
+        let leaf_count = bad.join().await.batch_leaves_max as usize;
+        let mut streams = Vec::new();
+        for _ in 0..8 {
+            streams.push(flood(&bad, leaf_count, 200).await);
+        }
+        // A batch of each is answered, so all of them wait in the queue.
+        for answers in &mut streams {
+            answers.message().await.expect("the stream goes on").expect("an answer");
+        }
+    })
+    .await;
     let asked_at = Instant::now();
     let late = Honest::start(victim.connect("late").await).await;
     let worked = asked_at.elapsed().saturating_sub(BASELINE);
@@ -118,23 +124,15 @@ async fn connections_that_say_nothing_are_closed() {
 async fn a_worker_that_sits_on_games_leaves_some_to_others() {
     let victim = Victim::start().await;
     let honest = Honest::start(victim.connect("honest").await).await;
-    let bad = victim.connect("sit").await;
-    bad.join().await;
-    let mut held = Vec::new();
-    for _ in 0..64 {
-        let leases = bad.lease(1_000_000).await.leases;
-        if leases.is_empty() {
-            break;
-        }
-        held.extend(leases.iter().map(|lease| lease.game_id));
-    }
+    let bad = victim.connect_attacker("sit").await;
+    let held = attack(lease_all(bad.clone())).await;
     println!("sit: {} games held", held.len());
     let player = victim.connect("player").await;
     player.join().await;
     let (start, mut played) = (Instant::now(), 0);
     while played < 8 {
         assert!(start.elapsed() < GAME_WAIT_MAX, "{played} games after {:?}", start.elapsed());
-        bad.renew(held.clone()).await.expect("an answer");
+        attack(renew(bad.clone(), held.clone())).await;
         for lease in player.lease(8).await.leases {
             play(&player, &lease).await;
             played += 1;
@@ -142,11 +140,29 @@ async fn a_worker_that_sits_on_games_leaves_some_to_others() {
     }
     println!("sit: {played} games of an honest worker after {:.1?}", start.elapsed());
     // Renewing without a ply ends after three leases of a second each.
-    while bad.renew(held.clone()).await.expect("an answer").len() < held.len() {
+    while attack(renew(bad.clone(), held.clone())).await.len() < held.len() {
         assert!(start.elapsed() < GAME_WAIT_MAX, "leases that are renewed and not played go on");
     }
     honest.assert_kept("sit").await;
     victim.assert_unharmed("sit");
+}
+
+async fn lease_all(peer: Peer) -> Vec<u64> {
+    peer.join().await;
+    let mut held = Vec::new();
+    for _ in 0..64 {
+        let leases = peer.lease(1_000_000).await.leases;
+        if leases.is_empty() {
+            break;
+        }
+        held.extend(leases.iter().map(|lease| lease.game_id));
+    }
+    held
+}
+
+/// Renews leases and returns those that are lost.
+async fn renew(peer: Peer, game_ids: Vec<u64>) -> Vec<u64> {
+    peer.renew(game_ids).await.expect("an answer")
 }
 
 /// After a restart, a name that had never joined renewed all open games.
@@ -168,18 +184,21 @@ async fn games_of_others_cannot_be_claimed_after_a_restart() {
     victim.restart();
     let honest = Honest::start(victim.connect("honest").await).await;
     let claimed: Vec<u64> = (1..=4096).collect();
-    let stranger = victim.connect("nobody-joined").await;
-    let refused = stranger.renew(claimed.clone()).await.expect_err("it never joined");
-    assert_eq!(refused.code(), Code::FailedPrecondition, "{refused}");
-    let bad = victim.connect("claim").await;
-    bad.join().await;
-    for _ in 0..5 {
-        assert_eq!(bad.renew(claimed.clone()).await.expect("an answer").len(), claimed.len(), "all are lost to it");
-    }
-    // Another key under the owner's name, too.
-    let thief = Peer::new(victim.connect("owner").await.channel, "thief").under("owner");
-    let refused = thief.renew(vec![first.game_id]).await.expect_err("another key");
-    assert!(matches!(refused.code(), Code::PermissionDenied | Code::FailedPrecondition), "{refused}");
+    let stranger = victim.connect_attacker("nobody-joined").await;
+    let bad = victim.connect_attacker("claim").await;
+    // Another key under the owner's name.
+    let thief = Peer::new(victim.connect_attacker("owner").await.channel, "thief").under("owner");
+    attack(async move {
+        let refused = stranger.renew(claimed.clone()).await.expect_err("it never joined");
+        assert_eq!(refused.code(), Code::FailedPrecondition, "{refused}");
+        bad.join().await;
+        for _ in 0..5 {
+            assert_eq!(bad.renew(claimed.clone()).await.expect("an answer").len(), claimed.len(), "all are lost to it");
+        }
+        let refused = thief.renew(vec![first.game_id]).await.expect_err("another key");
+        assert!(matches!(refused.code(), Code::PermissionDenied | Code::FailedPrecondition), "{refused}");
+    })
+    .await;
     let owner = victim.connect("owner").await;
     owner.join().await;
     assert_eq!(owner.renew(vec![first.game_id]).await.expect("an answer"), Vec::<u64>::new(), "its own game");
@@ -192,15 +211,18 @@ async fn games_of_others_cannot_be_claimed_after_a_restart() {
 async fn refused_plies_do_not_fill_the_log() {
     let victim = Victim::start().await;
     let honest = Honest::start(victim.connect("honest").await).await;
-    let bad = victim.connect("logs").await;
-    bad.join().await;
-    let ply = proto::Ply { game_id: 1, ply: 1, root_value: 2.0, ..proto::Ply::default() };
-    let refused = bad.report(vec![ply.clone(); 40_000]).await.expect_err("too many");
-    assert_eq!(refused.code(), Code::InvalidArgument, "{refused}");
-    for _ in 0..50 {
-        let statuses = bad.report(vec![ply.clone(); 4096]).await.expect("an answer");
-        assert_eq!(statuses.len(), 4096);
-    }
+    let bad = victim.connect_attacker("logs").await;
+    attack(async move {
+        bad.join().await;
+        let ply = proto::Ply { game_id: 1, ply: 1, root_value: 2.0, ..proto::Ply::default() };
+        let refused = bad.report(vec![ply.clone(); 40_000]).await.expect_err("too many");
+        assert_eq!(refused.code(), Code::InvalidArgument, "{refused}");
+        for _ in 0..50 {
+            let statuses = bad.report(vec![ply.clone(); 4096]).await.expect("an answer");
+            assert_eq!(statuses.len(), 4096);
+        }
+    })
+    .await;
     honest.assert_kept("logs").await;
     victim.assert_unharmed("logs");
 }
@@ -215,7 +237,17 @@ async fn leaves_for_networks_in_turn_load_none_of_them() {
         std::fs::copy(networks.join("network-000001.safetensors"), copy).expect("a network that nobody plays with");
     }
     let honest = Honest::start(victim.connect("honest").await).await;
-    let bad = victim.connect("cycle").await;
+    let bad = victim.connect_attacker("cycle").await;
+    let (evaluated, refused) = attack(ask_networks_in_turn(bad)).await;
+    assert_eq!((evaluated, refused), (40, 240), "only network 1 is in play");
+    honest.assert_kept("cycle").await;
+    let log = victim.learner.log_text();
+    assert_eq!(log.matches("network ready").count(), 1, "{log}");
+    victim.assert_unharmed("cycle");
+}
+
+/// Asks six networks and one that does not exist in turn; returns how many batches were evaluated, and how many refused.
+async fn ask_networks_in_turn(bad: Peer) -> (u32, u32) {
     bad.join().await;
     let (sender, receiver) = mpsc::channel(4);
     tokio::spawn(async move {
@@ -225,17 +257,13 @@ async fn leaves_for_networks_in_turn_load_none_of_them() {
             }
         }
     });
-    let mut answers =
-        bad.inference().evaluate_leaves(ReceiverStream::new(receiver)).await.expect("a stream").into_inner();
+    let answers = bad.inference().evaluate_leaves(ReceiverStream::new(receiver)).await;
+    let mut answers = answers.expect("a stream").into_inner();
     let (mut evaluated, mut refused) = (0, 0);
     while let Some(answer) = answers.message().await.expect("the stream goes on") {
         *(if answer.error.is_empty() { &mut evaluated } else { &mut refused }) += 1;
     }
-    assert_eq!((evaluated, refused), (40, 240), "only network 1 is in play");
-    honest.assert_kept("cycle").await;
-    let log = victim.learner.log_text();
-    assert_eq!(log.matches("network ready").count(), 1, "{log}");
-    victim.assert_unharmed("cycle");
+    (evaluated, refused)
 }
 
 /// Plays a game to its end by moves that draw.

@@ -13,9 +13,9 @@ use super::{Peer, empty_boards};
 const BATCH_LEAVES: usize = 8;
 /// Longest wait for one answer, whatever others do. Without bounds these were 13 to 60 seconds.
 pub const ANSWER_WAIT_MAX: Duration = Duration::from_secs(8);
-/// Least part of the rate that is left. Streams take turns, so a flood costs half of it, and other tests on the same
-/// machine some more; without turns and bounds a fortieth was left.
-const RATE_SHARE_MIN: f64 = 0.15;
+/// Least part of the rate that is left. It is to be 0.8 where nothing else is at work; other tests on the same machine
+/// cost some more. Without turns and bounds a fortieth was left.
+const RATE_SHARE_MIN: f64 = 0.3;
 /// How long the rate without an attack is measured.
 pub const BASELINE: Duration = Duration::from_secs(2);
 

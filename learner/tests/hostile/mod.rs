@@ -1,6 +1,7 @@
 //! A learner under attack: what it is measured by before, meanwhile and afterwards, and how peers talk to it.
 #![allow(dead_code)]
 
+pub mod attackers;
 pub mod honest;
 pub mod raw_call;
 
@@ -17,6 +18,7 @@ use tonic::service::interceptor::InterceptedService;
 use tonic::transport::{Channel, Endpoint};
 
 use crate::common::system::{Process, System};
+use attackers::attack;
 use fixtures::encoding;
 
 /// How long a stop may take: a setting of the learner.
@@ -67,9 +69,12 @@ impl Victim {
 
     /// Connects as a worker of this name.
     pub async fn connect(&self, name: &str) -> Peer {
-        let endpoint = Endpoint::from_shared(self.system.url()).expect("an address");
-        let channel = endpoint.connect().await.expect("the learner listens");
-        Peer::new(channel, name)
+        connect(self.system.url(), name.to_owned()).await
+    }
+
+    /// Connects as an attacker that calls itself a worker of this name.
+    pub async fn connect_attacker(&self, name: &str) -> Peer {
+        attack(connect(self.system.url(), name.to_owned())).await
     }
 
     /// Kills the learner and starts it again.
@@ -95,6 +100,11 @@ impl Victim {
         assert!(status.success(), "{attack}: {status}, {:?}", log.last());
         assert!(stopping <= DRAIN_DEADLINE + STOP_SLACK, "{attack}: the stop took {stopping:?}");
     }
+}
+
+async fn connect(url: String, name: String) -> Peer {
+    let endpoint = Endpoint::from_shared(url).expect("an address");
+    Peer::new(endpoint.connect().await.expect("the learner listens"), &name)
 }
 
 /// Whoever talks to the learner, under a name and with a key of its own.

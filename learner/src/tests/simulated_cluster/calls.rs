@@ -73,6 +73,8 @@ struct ReportedPly {
     /// Whether it was in the store already.
     is_stored: bool,
     is_owner: bool,
+    /// Whether its gate has a verdict: a ply that is stored is acknowledged then, and is no sign of life.
+    is_decided: bool,
 }
 
 impl World {
@@ -318,12 +320,13 @@ impl World {
 
     /// Returns the plies of a report with what is known of them when it comes.
     fn reported(&self, call: &Call, request: &proto::ReportPliesRequest) -> Vec<ReportedPly> {
-        let core = self.core();
+        let (core, gate) = (self.core(), self.plan.settings.gate.settings());
         let ply_of = |ply: &proto::Ply| ReportedPly {
             key: (ply.game_id, ply.ply),
             move_text: ply.move_text.clone(),
             is_stored: core.ledger.plies.get(&(ply.game_id, ply.ply)).is_some_and(|text| *text == ply.move_text),
             is_owner: core.promises.is_owner(ply.game_id, &call.worker_id),
+            is_decided: core.ledger.is_gate_decided(ply.game_id, &gate),
         };
         request.plies.iter().map(ply_of).collect()
     }
@@ -346,7 +349,7 @@ impl World {
             if !ply.is_stored && !ply.is_owner {
                 panic!("two owners: {} played {:?}", call.worker_id, ply.key);
             }
-            if ply.is_owner {
+            if ply.is_owner && !ply.is_decided {
                 core.promises.extend(game_id, !ply.is_stored, began_at, terms);
             }
         }
