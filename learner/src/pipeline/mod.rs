@@ -130,8 +130,9 @@ impl<E: Encoding> Pipeline<E> {
     }
 
     fn iterate(&mut self) -> Result<Ended, PipelineError> {
-        let mut iteration = self.take_up()?;
+        // Games are leased already, and the disk may let the first row wait.
         self.serve_networks([]);
+        let mut iteration = self.take_up()?;
         let mut done_count = 0;
         loop {
             let Some(done) = self.advance(iteration)? else { return Ok(Ended::Stopped) };
