@@ -43,6 +43,7 @@ SELECT iteration,
        round(avg(ply_count), 1) AS plies,
        round(avg(result = 'draw'), 3) AS draw_share,
        round(avg(is_cut_off), 3) AS cut_off_share,
+       round(avg(resignation IS 'resigned'), 3) AS resigned_share,
        count(DISTINCT opening_hash) AS distinct_openings
 FROM games WHERE kind = 'self_play' AND state = 'finished'
 GROUP BY iteration ORDER BY iteration DESC LIMIT 10;

@@ -164,7 +164,7 @@ fn random_game<E: Encoding>(encoding: &E, seed: u64) -> GameRecord {
         });
         game.play(&mut position, mv);
     }
-    GameRecord { start: None, opening_ply_count: 0, plies }
+    GameRecord { plies, ..GameRecord::default() }
 }
 
 fn buffer_of<E: Encoding>(encoding: &E, games: &[GameRecord]) -> SampleBuffer {
@@ -207,7 +207,7 @@ fn changes_of(game: &GameRecord, number: u64, outcome: Outcome) -> Vec<Change> {
     let finished = FinishedGame {
         game_id,
         finish_number: number,
-        result: StoredResult { outcome, is_cut_off: false },
+        result: StoredResult { outcome, is_cut_off: false, resignation: None },
         ply_count: game.plies.len() as u32,
         sample_count: game.plies.len() as u32,
         opening_hash: 0,

@@ -123,7 +123,7 @@ fn store_game(store: &Store, game: NewGame, played: &RandomGame) {
     changes.push(Change::FinishGame(FinishedGame {
         game_id,
         finish_number: game_id.get(),
-        result: StoredResult { outcome, is_cut_off: played.is_cut_off },
+        result: StoredResult { outcome, is_cut_off: played.is_cut_off, resignation: None },
         ply_count: played.plies.len() as u32,
         sample_count: played.plies.len() as u32,
         opening_hash: 1,

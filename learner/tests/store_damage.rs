@@ -142,8 +142,8 @@ fn whatever_bit_of_a_game_is_flipped_it_is_left_out_or_as_it_was() {
 fn games_of_an_older_store_get_their_checksums_when_it_is_opened() {
     let (run_dir, games) = played();
     let database = Connection::open(run_dir.path().join(DATABASE)).expect("the database opens");
-    let older =
-        "DROP INDEX games_with_plies; ALTER TABLE games DROP COLUMN is_thinned; ALTER TABLE games DROP COLUMN checksum";
+    let older = "DROP INDEX games_with_plies; ALTER TABLE games DROP COLUMN resignation;
+        ALTER TABLE games DROP COLUMN is_thinned; ALTER TABLE games DROP COLUMN checksum";
     database.execute_batch(older).expect("schema 6");
     database.pragma_update(None, "user_version", 6).expect("schema 6");
     drop(database);

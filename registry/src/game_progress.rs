@@ -1,5 +1,8 @@
 //! How far the games are, as pipeline and status page see it.
 
+use shared::game::Outcome;
+use store::{Resignation, StoredResult};
+
 /// How far the games of the run are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct GameProgress {
@@ -55,14 +58,29 @@ pub struct FinishedCounters {
     pub draw_count: u64,
     /// Games that ended at the ply limit.
     pub cut_off_count: u64,
+    /// Games that a side resigned.
+    pub resigned_count: u64,
+    /// Games that were played on though a side would have resigned.
+    pub played_on_count: u64,
+    /// Those of them that the side did not lose.
+    pub false_resignation_count: u64,
 }
 
 impl FinishedCounters {
     /// Adds a game.
-    pub(super) const fn add(&mut self, ply_count: u32, is_draw: bool, is_cut_off: bool) {
+    pub(super) fn add(&mut self, ply_count: u32, result: &StoredResult) {
         self.game_count += 1;
-        self.ply_count += ply_count as u64;
-        self.draw_count += is_draw as u64;
-        self.cut_off_count += is_cut_off as u64;
+        self.ply_count += u64::from(ply_count);
+        self.draw_count += u64::from(result.outcome == Outcome::Draw);
+        self.cut_off_count += u64::from(result.is_cut_off);
+        match result.resignation {
+            Some(Resignation::Resigned) => self.resigned_count += 1,
+            Some(Resignation::Right) => self.played_on_count += 1,
+            Some(Resignation::False) => {
+                self.played_on_count += 1;
+                self.false_resignation_count += 1;
+            }
+            None => {}
+        }
     }
 }

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use shared::encoding::Encoding;
-use shared::game::Game;
+use shared::game::{Game, Side};
 use shared::record::{GameRecord, PlyRecord, ReplayError, ReplayState};
 use shared::search::SearchSettings;
 use store::NewGame;
@@ -57,6 +57,15 @@ pub(super) enum Claim {
     Lost,
 }
 
+/// A ply that was searched, as far as it tells who is winning.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct SearchedPly {
+    /// The side that moved.
+    pub side: Side,
+    /// Value of the root after the search, for that side, -1..=1.
+    pub value: f32,
+}
+
 /// A game that goes on.
 pub(super) struct OpenGame<E: Encoding> {
     pub game: NewGame,
@@ -64,6 +73,8 @@ pub(super) struct OpenGame<E: Encoding> {
     pub state: ReplayState<E>,
     lease: LeaseState,
     plies: Vec<PlyRecord>,
+    /// What the searches of the plies after the opening thought.
+    searched: Vec<SearchedPly>,
     disk: DiskState,
     opening_hash: u64,
 }
@@ -85,6 +96,7 @@ impl<E: Encoding> OpenGame<E> {
             search,
             lease: LeaseState::Free,
             plies: Vec::new(),
+            searched: Vec::new(),
             disk: DiskState::Stored,
             opening_hash: 0,
         };
@@ -130,6 +142,11 @@ impl<E: Encoding> OpenGame<E> {
         &self.plies
     }
 
+    /// Returns what the searches of the plies after the opening thought, first to last.
+    pub(super) fn searched(&self) -> &[SearchedPly] {
+        &self.searched
+    }
+
     /// Returns whether a write of the game is under way: nobody else may change it.
     pub(super) fn is_being_written(&self) -> bool {
         self.disk != DiskState::Stored
@@ -148,7 +165,8 @@ impl<E: Encoding> OpenGame<E> {
     /// Returns the game as a record.
     pub(super) fn record(&self) -> GameRecord {
         let opening_ply_count = self.game.opening.len() as u32;
-        GameRecord { start: self.game.start.clone(), opening_ply_count, plies: self.plies.clone() }
+        let (start, plies) = (self.game.start.clone(), self.plies.clone());
+        GameRecord { start, opening_ply_count, plies, resigned_by: None }
     }
 
     /// Returns the hash of the position after the first plies.
@@ -162,7 +180,11 @@ impl<E: Encoding> OpenGame<E> {
     }
 
     fn push(&mut self, encoding: &E, record: PlyRecord) -> Result<(), ReplayError> {
+        let side = encoding.game().side_to_move(self.state.position());
         self.state.play(&record)?;
+        if self.plies.len() >= self.game.opening.len() {
+            self.searched.push(SearchedPly { side, value: record.root_value });
+        }
         self.plies.push(record);
         if self.state.ply_count() <= OPENING_COMPARED_PLIES {
             self.opening_hash = encoding.game().hash(self.state.position());

@@ -10,7 +10,7 @@ use shared::encoding::Encoding;
 use shared::ids::{GameId, NetworkId};
 use shared::record::Sample;
 use shared::search::SearchSettings;
-use store::{GameKind, Reader, Store};
+use store::{GameKind, Reader, Store, StoredResult};
 use tokio::sync::watch;
 
 use super::barred::BarredWorkers;
@@ -21,6 +21,7 @@ use super::grants::GrantSettings;
 use super::load::load_open_games;
 use super::open_game::OpenGame;
 use super::open_games::{LeaseTerms, OpenGames};
+use super::resignation::ResignationRule;
 use super::starts::StartPlan;
 
 /// Bounds on what workers may ask and hold.
@@ -93,6 +94,7 @@ pub struct GameRegistry<E: Encoding> {
     pub(super) store: Arc<Store>,
     pub(super) limits: RegistryLimits,
     pub(super) run_seed: u64,
+    pub(super) resignation: ResignationRule,
     /// Plies refused by the rules, by worker.
     pub(super) refused: SummedLog<String>,
     /// Leases that ran out.
@@ -135,10 +137,8 @@ pub(super) struct Delivery {
     pub samples: Vec<Sample>,
     /// Hash of its start and moves: by it the game is held out or learned from.
     pub moves_hash: u64,
-    /// Whether it ended at the ply limit.
-    pub is_cut_off: bool,
-    /// Whether nobody won.
-    pub is_draw: bool,
+    /// How it ended.
+    pub result: StoredResult,
     /// Plies, the opening included.
     pub ply_count: u32,
 }
@@ -195,6 +195,7 @@ impl<E: Encoding> GameRegistry<E> {
             encoding,
             limits,
             run_seed: store.run().seed,
+            resignation: ResignationRule::default(),
             refused: SummedLog::default(),
             expired: SummedLog::default(),
             store,
@@ -205,6 +206,12 @@ impl<E: Encoding> GameRegistry<E> {
         };
         registry.publish(&mut registry.lock());
         Ok(registry)
+    }
+
+    /// Lets sides resign self-play games from now on, those that go on included.
+    #[must_use]
+    pub fn with_resignation(self, resignation: ResignationRule) -> Self {
+        Self { resignation, ..self }
     }
 
     /// Decides how new self-play games are made from now on; `None`: none are made, those open go on.
@@ -308,10 +315,10 @@ impl<E: Encoding> GameRegistry<E> {
                 GameKind::SelfPlay => &mut inner.progress.counters.self_play,
                 GameKind::Gate => &mut inner.progress.counters.gate,
             };
-            counters.add(delivery.ply_count, delivery.is_draw, delivery.is_cut_off);
+            counters.add(delivery.ply_count, &delivery.result);
             match delivery.kind {
                 GameKind::SelfPlay => {
-                    let game = SampledGame { samples: &delivery.samples, is_cut_off: delivery.is_cut_off };
+                    let game = SampledGame { samples: &delivery.samples, is_cut_off: delivery.result.is_cut_off };
                     self.replay.push_game(delivery.finish_number, delivery.moves_hash, game);
                     inner.progress.finished_self_play_count += 1;
                 }

@@ -5,11 +5,13 @@ use std::time::Instant;
 
 use runtime::exit::one_line;
 use shared::encoding::Encoding;
-use shared::game::{Game, Outcome};
+use shared::game::{Game, Side};
 use shared::ids::{GameId, NetworkId};
-use shared::record::{ReplayError, replay};
+use shared::record::{GameRecord, ReplayError, replay};
 use shared::wire::ReportedPly;
-use store::{Ack, Change, FinishedGame, GameKind, NewGame, SealedEnd, StoreError, StoredResult, record_checksum};
+use store::{
+    Ack, Change, FinishedGame, GameKind, NewGame, Resignation, SealedEnd, StoreError, StoredResult, record_checksum,
+};
 
 use super::lease::{check_worker_id, is_decided};
 use super::open_game::{Claim, LeaseState, OpenGame};
@@ -23,6 +25,8 @@ use super::{GameRegistry, RegistryError};
 pub enum PlyStatus {
     /// It is on disk, now or already.
     Accepted,
+    /// It is on disk, and a side resigned with it: the game is over, stop playing it.
+    Resigned,
     /// The game is another's by now, or closed: stop playing it.
     LeaseLost {
         /// In words.
@@ -69,6 +73,8 @@ struct Intake {
     refused: BTreeSet<GameId>,
     /// Games that end with this report.
     closing: Vec<Closing>,
+    /// Those of them that a side resigned: later plies of this report were played without knowing it.
+    resigned: BTreeSet<GameId>,
 }
 
 /// A game that ends once it is on disk.
@@ -119,6 +125,7 @@ impl<E: Encoding> GameRegistry<E> {
             touched: BTreeSet::new(),
             refused: BTreeSet::new(),
             closing: Vec::new(),
+            resigned: BTreeSet::new(),
         };
         let mut statuses = Vec::with_capacity(plies.len());
         for ply in plies {
@@ -183,12 +190,16 @@ impl<E: Encoding> GameRegistry<E> {
             counters.lease_lost_ply_count += 1;
             return Ok(PlyStatus::LeaseLost { reason: format!("the lease of game {} is lost", ply.game_id) });
         };
+        if intake.resigned.contains(&ply.game_id) && ply.ply as usize >= game.plies().len() {
+            counters.lease_lost_ply_count += 1;
+            return Ok(PlyStatus::LeaseLost { reason: format!("game {} is over: a side has resigned", ply.game_id) });
+        }
         match self.play(game, ply, *last_network_id) {
             Ok(Fit::Stored) => counters.duplicate_ply_count += 1,
             Ok(Fit::Next) => {
                 counters.accepted_ply_count += 1;
                 games.note_ply(ply.game_id, &intake.worker_id, intake.now, &intake.terms);
-                self.note_ply(inner, intake, ply);
+                return Ok(self.note_ply(inner, intake, ply));
             }
             Err(error) => {
                 let reason = one_line(&error);
@@ -217,25 +228,38 @@ impl<E: Encoding> GameRegistry<E> {
         Ok(fit)
     }
 
-    /// Notes a ply that was played, and the end of the game if it is one.
-    fn note_ply(&self, inner: &mut Inner<E>, intake: &mut Intake, ply: &ReportedPly) {
+    /// Notes a ply that was played, and the end of the game if it is one, by the rules or since a side resigns.
+    fn note_ply(&self, inner: &mut Inner<E>, intake: &mut Intake, ply: &ReportedPly) -> PlyStatus {
         intake.touched.insert(ply.game_id);
         intake.changes.push(Change::AddPly { game_id: ply.game_id, ply: ply.ply, record: ply.record.clone() });
-        let is_over = inner.games.get(ply.game_id).is_some_and(|game| game.state.outcome().is_some());
-        if is_over {
-            self.note_end(inner, intake, ply.game_id);
+        let Some(game) = inner.games.get(ply.game_id) else { return PlyStatus::Accepted };
+        if game.state.outcome().is_some() {
+            self.note_end(inner, intake, ply.game_id, None);
+            return PlyStatus::Accepted;
         }
+        let resigned_by = self.resignation.ends(self.run_seed, &game.game, game.searched());
+        if resigned_by.is_none() {
+            return PlyStatus::Accepted;
+        }
+        self.note_end(inner, intake, ply.game_id, resigned_by);
+        intake.resigned.insert(ply.game_id);
+        PlyStatus::Resigned
     }
 
     /// Replays a game that is over as a whole; what replays will count, what does not goes into quarantine.
-    fn note_end(&self, inner: &mut Inner<E>, intake: &mut Intake, game_id: GameId) {
+    fn note_end(&self, inner: &mut Inner<E>, intake: &mut Intake, game_id: GameId, resigned_by: Option<Side>) {
         let Some(game) = inner.games.get(game_id) else { return };
-        let replayed = replay(&self.encoding, &game.record()).map_err(RefusedGame::Replay);
+        let record = GameRecord { resigned_by, ..game.record() };
+        let replayed = replay(&self.encoding, &record).map_err(RefusedGame::Replay);
         let ended = replayed.and_then(|replayed| Ok((replayed.outcome.ok_or(RefusedGame::NotOver)?, replayed)));
         let closing = match ended {
             Ok((outcome, replayed)) => {
                 inner.last_finish_number += 1;
-                let result = StoredResult { outcome, is_cut_off: replayed.is_cut_off };
+                let resignation = match resigned_by {
+                    Some(_) => Some(Resignation::Resigned),
+                    None => self.resignation.judge(self.run_seed, &game.game, game.searched(), outcome),
+                };
+                let result = StoredResult { outcome, is_cut_off: replayed.is_cut_off, resignation };
                 let finish_number = inner.last_finish_number;
                 let end = SealedEnd { finish_number, result, moves_hash: game.moves_hash() };
                 let finished = FinishedGame {
@@ -255,8 +279,7 @@ impl<E: Encoding> GameRegistry<E> {
                     is_stored: None,
                     samples: replayed.samples,
                     moves_hash: finished.moves_hash,
-                    is_cut_off: replayed.is_cut_off,
-                    is_draw: outcome == Outcome::Draw,
+                    result,
                     ply_count: finished.ply_count,
                 });
                 intake.changes.push(Change::FinishGame(finished.clone()));

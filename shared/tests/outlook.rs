@@ -72,6 +72,21 @@ fn pieces_of_hive_that_move_again_are_those_of_the_moves_to_come() {
 }
 
 #[test]
+fn a_game_that_was_resigned_tells_of_its_pieces_alone() {
+    let encoding = hive();
+    let (record, positions, moves) = random_game(&encoding, 3);
+    let ply_count = moves.len() / 2;
+    let plies = record.plies[..ply_count].to_vec();
+    let loser = positions[0].side_to_move();
+    let game =
+        replay(&encoding, &GameRecord { plies, resigned_by: Some(loser), ..record }).expect("a game by the rules");
+    let found = outlooks(&game);
+    assert_eq!(found.len(), ply_count);
+    assert!(found.iter().all(|outlook| outlook.ending.is_none()), "the board was left before its end");
+    assert!(found[0].movers != 0 && found[0].movers & found[ply_count - 1].movers == found[ply_count - 1].movers);
+}
+
+#[test]
 fn a_turned_board_tells_the_same_of_each_piece() {
     let encoding = hive();
     let (record, positions, _) = random_game(&encoding, 3);

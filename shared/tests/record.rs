@@ -9,7 +9,7 @@ use shared::game::tictactoe::TicTacToe;
 use shared::game::{MoveError, Outcome, Side};
 use shared::record::batch::{SampleError, SampleScratch, StoredSample, push_sample};
 use shared::record::{
-    GameRecord, PlyRecord, PolicyTarget, PolicyTargetError, ReplayError, ReplayState, Sample, replay,
+    GameRecord, PlyRecord, PolicyTarget, PolicyTargetError, ReplayError, ReplayState, Sample, ValueTargetRule, replay,
 };
 
 fn encoding() -> TicTacToeEncoding {
@@ -34,7 +34,7 @@ fn won_game() -> GameRecord {
         ply("b1", &[(7, 2)]),
         ply("c3", &[(2, 9)]),
     ];
-    GameRecord { start: None, opening_ply_count: 1, plies }
+    GameRecord { opening_ply_count: 1, plies, ..GameRecord::default() }
 }
 
 #[test]
@@ -54,6 +54,22 @@ fn an_unfinished_game_has_no_samples() {
     record.plies.pop();
     let game = replay(&encoding(), &record).expect("the game is legal");
     assert_eq!((game.outcome, game.samples.len()), (None, 0));
+}
+
+#[test]
+fn a_game_that_a_side_resigned_is_lost_for_it() {
+    for (loser, expected) in [(Side::White, [1.0, -1.0, 1.0]), (Side::Black, [-1.0, 1.0, -1.0])] {
+        let mut record = GameRecord { resigned_by: Some(loser), ..won_game() };
+        assert_eq!(replay(&encoding(), &record), Err(ReplayError::Resigned { ply_count: 5 }), "it was over");
+        record.plies.pop();
+        let game = replay(&encoding(), &record).expect("the game is legal");
+        assert_eq!((game.outcome, game.is_cut_off), (Some(Outcome::Win(loser.opponent())), false));
+        let values: Vec<f32> = game.samples.iter().map(|sample| sample.outcome_value).collect();
+        assert_eq!(values, expected, "Black, White, Black to move");
+        assert!(game.samples.iter().all(|sample| sample.outlook.is_some_and(|outlook| outlook.ending.is_none())));
+        let targets = ValueTargetRule::default().of_game(&game.samples, game.is_cut_off);
+        assert_eq!(targets, expected);
+    }
 }
 
 #[test]
@@ -84,7 +100,7 @@ fn errors_name_the_ply() {
 fn a_game_begins_where_its_record_says() {
     let encoding = DamaEncoding::new(Dama::default(), PolicyCoding::Lossless);
     let plies = vec![ply("1x10", &[])];
-    let record = GameRecord { start: Some("B:W5,30:BK1,K32".into()), opening_ply_count: 0, plies };
+    let record = GameRecord { start: Some("B:W5,30:BK1,K32".into()), plies, ..GameRecord::default() };
     let game = replay(&encoding, &record).expect("legal from there");
     assert_eq!((game.outcome, game.ply_count), (None, 1));
     let elsewhere = GameRecord { start: None, ..record.clone() };

@@ -87,6 +87,7 @@ fn finish_game(connection: &Connection, game: &FinishedGame) -> Result<(), Store
     let sql = format!(
         "UPDATE games SET state = 'finished', finish_number = :finish_number, result = :result,
              ply_count = :ply_count, sample_count = :sample_count, is_cut_off = :is_cut_off,
+             resignation = :resignation,
              opening_hash = :opening_hash, final_hash = :final_hash, moves_hash = :moves_hash,
              checksum = :checksum, finished_at = {NOW}
          WHERE game_id = :game_id AND state = 'open'"
@@ -94,6 +95,7 @@ fn finish_game(connection: &Connection, game: &FinishedGame) -> Result<(), Store
     let values = named_params! {
         ":finish_number": game.finish_number.cast_signed(), ":result": outcome_word(game.result.outcome),
         ":ply_count": game.ply_count, ":sample_count": game.sample_count, ":is_cut_off": game.result.is_cut_off,
+        ":resignation": game.result.resignation,
         ":opening_hash": game.opening_hash.cast_signed(), ":final_hash": game.final_hash.cast_signed(),
         ":moves_hash": game.moves_hash.cast_signed(), ":checksum": game.checksum.map(u64::cast_signed), ":game_id": Column(game.game_id),
     };

@@ -236,9 +236,10 @@ impl Reader {
         if filter.is_cut_off {
             conditions.push("is_cut_off".to_owned());
         }
+        let resignation = self.game_columns.resignation;
         let sql = format!(
             "SELECT game_id, kind, iteration, white_network_id, black_network_id, state, result, is_cut_off, ply_count,
-                 {opponent} IS NOT NULL, finished_at
+                 {opponent} IS NOT NULL, finished_at, {resignation}
              FROM games WHERE {} ORDER BY game_id DESC LIMIT ?2",
             conditions.join(" AND ")
         );
@@ -275,7 +276,7 @@ impl Reader {
 
 fn read_summary(row: &Row<'_>) -> rusqlite::Result<GameSummary> {
     let outcome = row.get::<_, Option<String>>(6)?.and_then(|word| outcome_of(&word));
-    let is_cut_off = row.get::<_, Option<bool>>(7)?.unwrap_or(false);
+    let (is_cut_off, resignation) = (row.get::<_, Option<bool>>(7)?.unwrap_or(false), row.get(11)?);
     Ok(GameSummary {
         game_id: row.get::<_, Column<_>>(0)?.0,
         kind: row.get(1)?,
@@ -283,7 +284,7 @@ fn read_summary(row: &Row<'_>) -> rusqlite::Result<GameSummary> {
         white_network: row.get::<_, Column<_>>(3)?.0,
         black_network: row.get::<_, Column<_>>(4)?.0,
         state: row.get(5)?,
-        result: outcome.map(|outcome| StoredResult { outcome, is_cut_off }),
+        result: outcome.map(|outcome| StoredResult { outcome, is_cut_off, resignation }),
         ply_count: row.get(8)?,
         is_yardstick: row.get(9)?,
         finished_at: row.get(10)?,

@@ -45,6 +45,10 @@ pub fn record_checksum(game: &NewGame, plies: &[PlyRecord], end: SealedEnd) -> u
         sum.add(&ply.move_text);
         sum.add(ply.policy_target.as_ref().map_or_else(Vec::new, PolicyTarget::to_bytes));
     }
+    // Not of other games: their sums stay as they were before anyone could resign.
+    if let Some(resignation) = end.result.resignation {
+        sum.add(resignation.word());
+    }
     sum.0.digest()
 }
 

@@ -40,11 +40,11 @@ pub use error::StoreError;
 pub use game_thinning::ThinnableGame;
 pub use networks::DATABASE_FILE;
 pub use problem::StoreProblem;
-pub use read::{GameStatistics, Reader};
+pub use read::{GameStatistics, PlayedOn, Reader};
 pub use rows::{
     Change, CheckpointRow, FinishedGame, FinishedSpan, GameKind, GameState, IterationCost, IterationRow,
-    IterationState, MetricRow, NetworkRow, NetworkState, NewGame, NewNetwork, RunRow, StoredGame, StoredResult,
-    WorkerRow,
+    IterationState, MetricRow, NetworkRow, NetworkState, NewGame, NewNetwork, Resignation, RunRow, StoredGame,
+    StoredResult, WorkerRow,
 };
 pub use schema::SCHEMA_VERSION;
 pub use starts::EarlierGame;

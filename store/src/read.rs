@@ -36,12 +36,33 @@ pub struct GameStatistics {
     pub draw_count: u64,
     /// Games that ended at the ply limit.
     pub cut_off_count: u64,
+    /// Games that a side resigned.
+    pub resigned_count: u64,
+    /// Games that were played on though a side would have resigned.
+    pub played_on: PlayedOn,
     /// Mean number of plies.
     pub mean_ply_count: f64,
     /// Positions to learn from.
     pub sample_count: u64,
     /// Different positions after the first plies.
     pub distinct_opening_count: u64,
+}
+
+/// Games that were played on though a side would have resigned.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct PlayedOn {
+    /// All of them.
+    pub game_count: u64,
+    /// Those of them that the side did not lose: it would have resigned falsely.
+    pub false_count: u64,
+}
+
+impl PlayedOn {
+    /// Returns the share of false resignations among them, 0..=1; 0 if there are none.
+    #[must_use]
+    pub fn false_share(&self) -> f64 {
+        self.false_count as f64 / self.game_count.max(1) as f64
+    }
 }
 
 impl Reader {
@@ -173,25 +194,52 @@ impl Reader {
     /// # Errors
     /// [`StoreError::Database`] if the database fails.
     pub fn statistics(&self, from: u64, to: u64) -> Result<GameStatistics, StoreError> {
-        let sql = "SELECT count(*), coalesce(sum(result = 'draw'), 0), coalesce(sum(is_cut_off), 0),
-                       coalesce(avg(ply_count), 0.0), coalesce(sum(sample_count), 0), count(DISTINCT opening_hash)
-                   FROM games
-                   WHERE state = 'finished' AND kind = 'self_play' AND finish_number > ?1 AND finish_number <= ?2";
+        let resignation = self.game_columns.resignation;
+        let sql = format!(
+            "SELECT count(*), coalesce(sum(result = 'draw'), 0), coalesce(sum(is_cut_off), 0),
+                 coalesce(avg(ply_count), 0.0), coalesce(sum(sample_count), 0), count(DISTINCT opening_hash),
+                 coalesce(sum({resignation} = 'resigned'), 0), coalesce(sum({resignation} IN ('right', 'false')), 0),
+                 coalesce(sum({resignation} = 'false'), 0)
+             FROM games
+             WHERE state = 'finished' AND kind = 'self_play' AND finish_number > ?1 AND finish_number <= ?2"
+        );
         let count = |row: &Row<'_>, column| row.get::<_, i64>(column).map(i64::cast_unsigned);
         Ok(self.connection.query_row(
-            sql,
+            &sql,
             params![from.cast_signed(), to.min(i64::MAX as u64).cast_signed()],
             |row| {
                 Ok(GameStatistics {
                     game_count: count(row, 0)?,
                     draw_count: count(row, 1)?,
                     cut_off_count: count(row, 2)?,
+                    resigned_count: count(row, 6)?,
+                    played_on: PlayedOn { game_count: count(row, 7)?, false_count: count(row, 8)? },
                     mean_ply_count: row.get(3)?,
                     sample_count: count(row, 4)?,
                     distinct_opening_count: count(row, 5)?,
                 })
             },
         )?)
+    }
+
+    /// Returns what became of the newest `count_max` self-play games, up to finish number `to`, that were played on though a
+    /// side would have resigned.
+    ///
+    /// # Errors
+    /// [`StoreError::Database`] if the database fails.
+    pub fn newest_played_on(&self, to: u64, count_max: u32) -> Result<PlayedOn, StoreError> {
+        let resignation = self.game_columns.resignation;
+        let sql = format!(
+            "SELECT count(*), coalesce(sum(resignation = 'false'), 0) FROM
+                 (SELECT {resignation} AS resignation FROM games
+                  WHERE finish_number <= ?1 AND kind = 'self_play' AND {resignation} IN ('right', 'false')
+                  ORDER BY finish_number DESC LIMIT ?2)"
+        );
+        let count = |row: &Row<'_>, column| row.get::<_, i64>(column).map(i64::cast_unsigned);
+        let values = params![to.min(i64::MAX as u64).cast_signed(), count_max];
+        Ok(self
+            .connection
+            .query_row(&sql, values, |row| Ok(PlayedOn { game_count: count(row, 0)?, false_count: count(row, 1)? }))?)
     }
 
     /// Returns the highest id of a game.

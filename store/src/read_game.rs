@@ -21,6 +21,8 @@ pub(super) struct GameColumns {
     pub(super) has_opponents: bool,
     /// What stands for the column `is_thinned`.
     pub(super) is_thinned: &'static str,
+    /// What stands for the column `resignation`.
+    pub(super) resignation: &'static str,
 }
 
 impl GameColumns {
@@ -31,6 +33,7 @@ impl GameColumns {
             list: format!("{GAME_COLUMNS}, {added}"),
             has_opponents: added.contains("opponent_id"),
             is_thinned: if added.contains("is_thinned") { "is_thinned" } else { "0" },
+            resignation: if added.contains("resignation") { "resignation" } else { "NULL" },
         })
     }
 }
@@ -126,7 +129,9 @@ pub(super) fn read_game(row: &Row<'_>) -> rusqlite::Result<StoredGame> {
     let opening: String = row.get(9)?;
     let opening = if opening.is_empty() { Vec::new() } else { opening.split("; ").map(String::from).collect() };
     let outcome = row.get::<_, Option<String>>(12)?.and_then(|word| outcome_of(&word));
-    let is_cut_off = row.get::<_, Option<bool>>(13)?.unwrap_or(false);
+    let (is_cut_off, resignation) = (row.get::<_, Option<bool>>(13)?.unwrap_or(false), row.get(20)?);
+    let result = outcome.map(|outcome| StoredResult { outcome, is_cut_off, resignation });
+    let resigned_by = result.and_then(|result| result.resigned_by());
     let start: Option<String> = row.get(16)?;
     Ok(StoredGame {
         game: NewGame {
@@ -144,11 +149,11 @@ pub(super) fn read_game(row: &Row<'_>) -> rusqlite::Result<StoredGame> {
             opening,
         },
         state: row.get(11)?,
-        result: outcome.map(|outcome| StoredResult { outcome, is_cut_off }),
+        result,
         finish_number: row.get::<_, Option<i64>>(14)?.map(i64::cast_unsigned),
         moves_hash: row.get::<_, Option<i64>>(15)?.map(i64::cast_unsigned),
         checksum: row.get::<_, Option<i64>>(18)?.map(i64::cast_unsigned),
         is_thinned: row.get(19)?,
-        record: GameRecord { start, opening_ply_count: row.get(10)?, plies: Vec::new() },
+        record: GameRecord { start, opening_ply_count: row.get(10)?, plies: Vec::new(), resigned_by },
     })
 }

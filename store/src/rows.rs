@@ -81,6 +81,18 @@ word_enum! {
 }
 
 word_enum! {
+    /// What resignation had to do with the end of a game.
+    Resignation, "resignation" {
+        /// A side resigned: the game ended there, and that side lost.
+        Resigned = "resigned",
+        /// A side would have resigned, but the game was played on to see who wins, and that side lost.
+        Right = "right",
+        /// A side would have resigned, but the game was played on to see who wins, and that side did not lose.
+        False = "false",
+    }
+}
+
+word_enum! {
     /// What became of a network.
     NetworkState, "state of a network" {
         /// Not yet decided.
@@ -265,6 +277,19 @@ pub struct StoredResult {
     pub outcome: Outcome,
     /// Whether it ended at the ply limit.
     pub is_cut_off: bool,
+    /// Whether a side resigned, or would have; `None`: no side.
+    pub resignation: Option<Resignation>,
+}
+
+impl StoredResult {
+    /// Returns the side that resigned, if that ended the game.
+    #[must_use]
+    pub fn resigned_by(&self) -> Option<Side> {
+        match (self.resignation, self.outcome) {
+            (Some(Resignation::Resigned), Outcome::Win(side)) => Some(side.opponent()),
+            _ => None,
+        }
+    }
 }
 
 /// A game that ends and counts.

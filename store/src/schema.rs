@@ -9,7 +9,7 @@ use super::version::user_version;
 use super::{RunRow, StoreError, checksum};
 
 /// Version of the tables this program reads and writes.
-pub const SCHEMA_VERSION: u32 = 8;
+pub const SCHEMA_VERSION: u32 = 9;
 
 /// Games that begin from other positions than the initial one.
 const FROM_1_TO_2: &str = "ALTER TABLE games ADD COLUMN start_position TEXT;";
@@ -30,10 +30,13 @@ const FROM_6_TO_7: &str = "ALTER TABLE games ADD COLUMN checksum INTEGER;";
 const FROM_7_TO_8: &str = "
     ALTER TABLE games ADD COLUMN is_thinned INTEGER NOT NULL DEFAULT 0;
     CREATE INDEX games_with_plies ON games (kind, finish_number) WHERE is_thinned = 0;";
+/// Games that somebody resigned: older programs would take them for damaged.
+const FROM_8_TO_9: &str =
+    "ALTER TABLE games ADD COLUMN resignation TEXT CHECK (resignation IN ('resigned', 'right', 'false'));";
 
 /// What makes each version of the next one, from version 1 on.
 const STEPS: [&str; SCHEMA_VERSION as usize - 1] =
-    [FROM_1_TO_2, FROM_2_TO_3, FROM_3_TO_4, FROM_4_TO_5, FROM_5_TO_6, FROM_6_TO_7, FROM_7_TO_8];
+    [FROM_1_TO_2, FROM_2_TO_3, FROM_3_TO_4, FROM_4_TO_5, FROM_5_TO_6, FROM_6_TO_7, FROM_7_TO_8, FROM_8_TO_9];
 
 /// How long a statement waits for a lock that someone's `sqlite3` holds.
 pub(super) const BUSY_WAIT: Duration = Duration::from_secs(10);

@@ -71,6 +71,7 @@ CREATE TABLE games (
     opponent_id INTEGER,
     checksum INTEGER,
     is_thinned INTEGER NOT NULL DEFAULT 0,
+    resignation TEXT CHECK (resignation IN ('resigned', 'right', 'false')),
     CHECK ((state = 'finished') = (finish_number IS NOT NULL)),
     CHECK ((state = 'finished') = (result IS NOT NULL)),
     CHECK ((kind = 'gate') = (candidate_id IS NOT NULL))

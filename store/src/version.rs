@@ -4,14 +4,16 @@ use rusqlite::Connection;
 
 use super::StoreError;
 
-/// Returns what stands for the columns `start_position`, `opponent_id`, `checksum` and `is_thinned` of games in a query.
+/// Returns what stands for the columns `start_position`, `opponent_id`, `checksum`, `is_thinned` and `resignation` of games in
+/// a query.
 pub(super) fn added_game_columns(connection: &Connection) -> Result<&'static str, StoreError> {
     Ok(match user_version(connection)? {
-        ..2 => "NULL, NULL, NULL, 0",
-        2..5 => "start_position, NULL, NULL, 0",
-        5..7 => "start_position, opponent_id, NULL, 0",
-        7 => "start_position, opponent_id, checksum, 0",
-        _ => "start_position, opponent_id, checksum, is_thinned",
+        ..2 => "NULL, NULL, NULL, 0, NULL",
+        2..5 => "start_position, NULL, NULL, 0, NULL",
+        5..7 => "start_position, opponent_id, NULL, 0, NULL",
+        7 => "start_position, opponent_id, checksum, 0, NULL",
+        8 => "start_position, opponent_id, checksum, is_thinned, NULL",
+        _ => "start_position, opponent_id, checksum, is_thinned, resignation",
     })
 }
 

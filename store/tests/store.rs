@@ -115,7 +115,7 @@ fn the_games_of_a_worker_can_be_taken_out_and_put_back() {
     changes.push(Change::FinishGame(FinishedGame {
         game_id: GameId::new(5),
         finish_number: 1,
-        result: StoredResult { outcome: Outcome::Draw, is_cut_off: false },
+        result: StoredResult { outcome: Outcome::Draw, is_cut_off: false, resignation: None },
         ply_count: 2,
         sample_count: 0,
         opening_hash: 0,
@@ -167,7 +167,7 @@ fn a_store_of_before_games_had_starts_is_read_and_goes_on() {
 /// Makes iterations and games those of schema 3.
 fn drop_costs_and_yardsticks(database: &Connection) {
     database.execute_batch("DROP INDEX games_with_plies").expect("an index of schema 8");
-    for column in ["opponent_id", "checksum", "is_thinned"] {
+    for column in ["opponent_id", "checksum", "is_thinned", "resignation"] {
         database.execute_batch(&format!("ALTER TABLE games DROP COLUMN {column}")).expect("it was there");
     }
     for column in ["evaluation_count", "training_sample_count", "flop"] {
@@ -205,7 +205,7 @@ fn a_later_schema_is_refused_in_words() {
     connection.pragma_update(None, "user_version", 99).expect("set");
     drop(connection);
     let error = Store::open(run_dir.path(), &run_row()).expect_err("too new");
-    assert_eq!(error.to_string(), "the store has schema version 99, this program knows up to 8: use a newer program");
+    assert_eq!(error.to_string(), "the store has schema version 99, this program knows up to 9: use a newer program");
 }
 
 #[test]
@@ -301,7 +301,7 @@ fn yardstick_games_belong_to_no_gate_and_outlive_its_verdict() {
     let games = [gate(1, 3, None, 3), gate(2, 2, Some(1), 2), gate(3, 2, Some(1), 1), gate(4, 3, Some(1), 3)];
     store.write(games.map(Change::CreateGame).into()).expect("stored");
     let finish = |number, outcome| {
-        let result = StoredResult { outcome, is_cut_off: false };
+        let result = StoredResult { outcome, is_cut_off: false, resignation: None };
         let (game_id, finish_number) = (GameId::new(number), number);
         let (opening_hash, final_hash, moves_hash) = (1, 2, number);
         Change::FinishGame(FinishedGame {

@@ -36,7 +36,7 @@ fn played(game: &NewGame) -> (Vec<Change>, Change) {
     let plies: Vec<PlyRecord> =
         std::iter::once(PlyRecord::unsearched(&game.opening[0])).chain((1..PLIES).map(ply)).collect();
     let added = (1..).zip(&plies[1..]).map(|(ply, record)| Change::AddPly { game_id, ply, record: record.clone() });
-    let result = StoredResult { outcome: Outcome::Win(Side::White), is_cut_off: false };
+    let result = StoredResult { outcome: Outcome::Win(Side::White), is_cut_off: false, resignation: None };
     let end = SealedEnd { finish_number: game_id.get(), result, moves_hash: game_id.get() };
     let finished = Change::FinishGame(FinishedGame {
         game_id,
@@ -192,7 +192,10 @@ fn a_store_of_schema_7_is_brought_up_to_date() {
     drop(store);
     let database = Connection::open(run_dir.path().join("alveare.db")).expect("it opens");
     database
-        .execute_batch("DROP INDEX games_with_plies; ALTER TABLE games DROP COLUMN is_thinned; PRAGMA user_version = 7")
+        .execute_batch(
+            "DROP INDEX games_with_plies; ALTER TABLE games DROP COLUMN is_thinned;
+             ALTER TABLE games DROP COLUMN resignation; PRAGMA user_version = 7",
+        )
         .expect("schema 7");
     drop(database);
     let reader = Reader::of_run(run_dir.path()).expect("a reader");

@@ -126,7 +126,11 @@ impl<E: Encoding> GameThread<E> {
         let (mut finished_count, mut dropped_count) = (0, 0);
         let mut index = 0;
         while let Some(game) = games.get_mut(index) {
-            let step = if game.lease.is_lost() { Step::LeaseLost } else { game.advance(&mut self.batcher, index)? };
+            let step = match (game.lease.is_lost(), game.lease.is_over()) {
+                (false, _) => game.advance(&mut self.batcher, index)?,
+                (true, false) => Step::LeaseLost,
+                (true, true) => Step::Finished,
+            };
             let counters = &self.batcher.state.counters;
             match step {
                 Step::Waiting | Step::Ready => {

@@ -2,27 +2,48 @@
 //! acknowledged.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use shared::ids::GameId;
+
+/// The game is this process's to play.
+const HELD: u8 = 0;
+/// It is another's by now, or closed.
+const LOST: u8 = 1;
+/// The learner ended it before the rules do: a side has resigned.
+const OVER: u8 = 2;
 
 /// The lease of a game that this process plays.
 #[derive(Debug)]
 pub(crate) struct HeldLease {
     pub(crate) game_id: GameId,
-    is_lost: AtomicBool,
+    state: AtomicU8,
 }
 
 impl HeldLease {
     /// Returns whether the lease is lost: the thread drops the game, and its plies are no longer sent.
     pub(crate) fn is_lost(&self) -> bool {
-        self.is_lost.load(Ordering::Relaxed)
+        self.state.load(Ordering::Relaxed) != HELD
+    }
+
+    /// Returns whether it is lost since the game is over, as a side has resigned.
+    pub(crate) fn is_over(&self) -> bool {
+        self.state.load(Ordering::Relaxed) == OVER
     }
 
     /// Gives the game up. Returns whether its lease was held until now.
     pub(crate) fn mark_lost(&self) -> bool {
-        !self.is_lost.swap(true, Ordering::Relaxed)
+        self.end_as(LOST)
+    }
+
+    /// Ends the game, as a side has resigned. Returns whether its lease was held until now.
+    pub(crate) fn mark_over(&self) -> bool {
+        self.end_as(OVER)
+    }
+
+    fn end_as(&self, state: u8) -> bool {
+        self.state.compare_exchange(HELD, state, Ordering::Relaxed, Ordering::Relaxed).is_ok()
     }
 }
 
@@ -37,7 +58,7 @@ impl HeldLeases {
         if leases.get(&game_id).and_then(Weak::upgrade).is_some_and(|lease| !lease.is_lost()) {
             return None;
         }
-        let lease = Arc::new(HeldLease { game_id, is_lost: AtomicBool::new(false) });
+        let lease = Arc::new(HeldLease { game_id, state: AtomicU8::new(HELD) });
         leases.insert(game_id, Arc::downgrade(&lease));
         Some(lease)
     }
@@ -80,6 +101,9 @@ mod tests {
         assert!(leases.mark_lost(two) && second.is_lost());
         assert!(!leases.mark_lost(two), "already lost");
         assert!(leases.game_ids().is_empty());
-        assert!(leases.hold(two).is_some(), "a lost game may come again");
+        let second = leases.hold(two).expect("a lost game may come again");
+        assert!(second.mark_over() && second.is_lost() && second.is_over(), "a side has resigned it");
+        assert!(!second.mark_lost() && second.is_over(), "a later ply says that it is closed");
+        assert!(leases.game_ids().is_empty());
     }
 }

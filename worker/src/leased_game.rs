@@ -26,7 +26,7 @@ pub(crate) enum Step {
     Waiting,
     /// It could go on, but its turn is over.
     Ready,
-    /// It has an outcome, and all its plies were passed to the reporting task.
+    /// It has an outcome, and all its plies were passed to the reporting task; or a side resigned, and the learner ended it.
     Finished,
     /// This worker no longer holds its lease.
     LeaseLost,

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use proto::ply_status::Code as PlyCode;
 use proto::{PlyStatus, ReportPliesReply, ReportPliesRequest};
 use runtime::backoff::Backoff;
+use shared::wire::GAME_RESIGNED;
 use tokio::sync::mpsc;
 use tonic::Code;
 use tracing::{error, info, warn};
@@ -141,7 +142,12 @@ impl PlyReporter {
 fn take_status(state: &WorkerState, report: &PlyReport, status: &PlyStatus) {
     let (game_id, ply) = (report.ply.game_id, report.ply.ply);
     match PlyCode::try_from(status.code) {
-        Ok(PlyCode::Accepted) => count(&state.counters.acknowledged_ply_count, 1),
+        Ok(PlyCode::Accepted) => {
+            count(&state.counters.acknowledged_ply_count, 1);
+            if status.reason == GAME_RESIGNED {
+                report.lease.mark_over();
+            }
+        }
         Ok(PlyCode::LeaseLost) => {
             if report.lease.mark_lost() {
                 info!(game_id, ply, reason = status.reason, "lease lost");

@@ -102,6 +102,19 @@ async fn a_learner_that_ends_well_is_waited_for_without_a_warning() {
 }
 
 #[tokio::test]
+async fn games_that_a_side_resigned_are_not_worth_a_line() {
+    let (log, _guard) = Log::start();
+    let disk = Disk::new(State { resigned_after: Some(2), ..State::with_games(20) });
+    let learner = FakeLearner::start(&disk);
+    let (shutdown, worker) = start_worker(&learner.config());
+    disk.wait_until("all games are over", State::are_all_over).await;
+    shutdown.cancel();
+    worker.await.expect("no panic").expect("the worker ends well");
+    let text = log.text();
+    assert!(!text.contains("WARN") && !text.contains("lease lost") && !text.contains("dropped"), "{text}");
+}
+
+#[tokio::test]
 async fn a_learner_that_vanishes_is_worth_a_warning() {
     let (log, _guard) = Log::start();
     let disk = Disk::new(State { evaluations_left: Some(3), ..State::with_games(20) });

@@ -67,6 +67,16 @@ async fn games_are_played_to_their_end_and_reported_once() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+async fn a_game_that_the_learner_ends_since_a_side_resigned_is_finished_and_not_dropped() {
+    let state = State { resigned_after: Some(3), ..State::with_games(40) };
+    let (state, summary) = play_all(state, |config| config).await;
+    assert!(state.games.values().all(|game| game.plies.len() == 3), "no ply is stored after it");
+    assert_eq!((summary.dropped_game_count, summary.refused_ply_count), (0, 0));
+    assert_eq!(summary.finished_game_count + summary.game_count, 40, "those that it had no time to put away");
+    assert_eq!(summary.acknowledged_ply_count, 120);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
 async fn a_learner_that_dies_and_comes_back_costs_no_ply() {
     let disk = Disk::new(State { evaluations_left: Some(60), ..State::with_games(30) });
     let learner = FakeLearner::start(&disk);

@@ -226,6 +226,9 @@ mod tests {
             ("self_play.earlier_start_share", |config| {
                 (config.self_play.human_start_share, config.self_play.earlier_start_share) = (0.6, 0.6);
             }),
+            ("self_play.resign_value", |config| config.self_play.resign_value = 1.5),
+            ("self_play.resign_plies", |config| config.self_play.resign_plies = 0),
+            ("alarms.false_resignation_share_max", |config| config.alarms.false_resignation_share_max = 1.1),
             ("server.lease", |config| config.server.lease = Duration::MAX),
             ("metrics.listen", |config| config.metrics.listen = Some(([0, 0, 0, 0], 9464).into())),
             ("run.hourly_price", |config| config.run.hourly_price = -0.1),

@@ -4,6 +4,7 @@ use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use registry::ResignationRule;
 use serde::{Deserialize, Serialize};
 use shared::bounds::OPENING_PLIES;
 use shared::catalog::{GameSpec, GameVisitor};
@@ -34,6 +35,12 @@ pub struct SelfPlayConfig {
     pub human_start_share: f64,
     /// Share of the games that begin from positions of the run's own earlier games, 0..=1.
     pub earlier_start_share: f64,
+    /// Value of its searches, seen from the other side, at which a side resigns, 0..=1; 0: nobody resigns.
+    pub resign_value: f32,
+    /// Plies of either side whose searches must agree on it, 1..=100.
+    pub resign_plies: u32,
+    /// Share of the games that are played on though a side would resign, 0..=1.
+    pub resign_played_on_share: f64,
     /// How a move is searched.
     pub search: SearchSettings,
 }
@@ -51,6 +58,16 @@ pub enum SimulationGrowth {
 impl SelfPlayConfig {
     /// Possible values of `games_per_iteration`.
     pub const GAMES_PER_ITERATION: RangeInclusive<u32> = 1..=10_000_000;
+
+    /// Possible values of `resign_plies`.
+    pub const RESIGN_PLIES: RangeInclusive<u32> = 1..=100;
+
+    /// Returns when a side resigns.
+    #[must_use]
+    pub const fn resignation(&self) -> ResignationRule {
+        let Self { resign_value: value, resign_plies: plies, resign_played_on_share: played_on_share, .. } = *self;
+        ResignationRule { value, plies, played_on_share }
+    }
 
     /// Returns the search settings at `generation` of the `iteration` with this number, from 1: the number of simulations
     /// grows in a straight line.
@@ -81,6 +98,9 @@ impl SelfPlayConfig {
         })?;
         check_range("human_start_share", self.human_start_share, 0.0..=1.0)?;
         check_range("earlier_start_share", self.earlier_start_share, 0.0..=1.0)?;
+        check_range("resign_value", self.resign_value, 0.0..=1.0)?;
+        check_range("resign_plies", self.resign_plies, Self::RESIGN_PLIES)?;
+        check_range("resign_played_on_share", self.resign_played_on_share, 0.0..=1.0)?;
         let sum = share + self.human_start_share + self.earlier_start_share;
         check_that("earlier_start_share", sum <= 1.0, || {
             format!("with endgame_share and human_start_share that is {sum}: more games than there are")
@@ -196,6 +216,8 @@ pub struct AlarmConfig {
     pub cut_off_share_max: f64,
     /// Share of games of an iteration whose first six plies no other game has, 0..=1.
     pub distinct_opening_share_min: f64,
+    /// Share of false resignations among the games that were played on, 0..=1.
+    pub false_resignation_share_max: f64,
     /// Rise of the mean squared value error on held-out games from the best network to the candidate, 0..=4.
     pub value_error_rise_max: f64,
     /// Time without a finished game while games are awaited, 0 s to 30 days; 0: never warn.
@@ -221,6 +243,7 @@ impl AlarmConfig {
         check_range("draw_share_max", self.draw_share_max, 0.0..=1.0)?;
         check_range("cut_off_share_max", self.cut_off_share_max, 0.0..=1.0)?;
         check_range("distinct_opening_share_min", self.distinct_opening_share_min, 0.0..=1.0)?;
+        check_range("false_resignation_share_max", self.false_resignation_share_max, 0.0..=1.0)?;
         check_range("value_error_rise_max", self.value_error_rise_max, 0.0..=4.0)?;
         for (key, time) in [
             ("no_games_max", self.no_games_max),
@@ -237,6 +260,21 @@ impl AlarmConfig {
 mod tests {
     use super::*;
     use crate::config::LearnerConfig;
+
+    #[test]
+    fn resignation_has_bounds_and_is_off_unless_it_is_asked_for() {
+        let is_possible = |value, plies, played_on_share| {
+            let LearnerConfig { mut self_play, game, .. } = LearnerConfig::default();
+            assert!(!self_play.resignation().is_on());
+            (self_play.resign_value, self_play.resign_plies) = (value, plies);
+            self_play.resign_played_on_share = played_on_share;
+            self_play.check(&game).is_ok()
+        };
+        assert!(is_possible(0.0, 1, 0.0) && is_possible(1.0, 100, 1.0));
+        assert!(!is_possible(-0.1, 3, 0.1) && !is_possible(1.1, 3, 0.1) && !is_possible(f32::NAN, 3, 0.1));
+        assert!(!is_possible(0.9, 0, 0.1) && !is_possible(0.9, 101, 0.1));
+        assert!(!is_possible(0.9, 3, -0.1) && !is_possible(0.9, 3, 1.1));
+    }
 
     #[test]
     fn simulations_grow_with_generations_or_with_iterations() {

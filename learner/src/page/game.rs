@@ -27,6 +27,8 @@ pub(super) struct GameAnswer {
     state: &'static str,
     result: Option<&'static str>,
     is_cut_off: bool,
+    /// Whether the side that did not win resigned.
+    is_resigned: bool,
     white_network: u32,
     black_network: u32,
     candidate_id: Option<u32>,
@@ -106,6 +108,7 @@ impl BoardVisitor for ReadGame {
             state: state.word(),
             result: result.map(|result| outcome_word(result.outcome)),
             is_cut_off: result.is_some_and(|result| result.is_cut_off),
+            is_resigned: result.is_some_and(|result| result.resigned_by().is_some()),
             white_network: network_number(game.white_network),
             black_network: network_number(game.black_network),
             candidate_id: game.candidate_id.map(|network_id| network_id.get()),

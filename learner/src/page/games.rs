@@ -33,6 +33,8 @@ struct GameLine {
     state: &'static str,
     result: Option<&'static str>,
     is_cut_off: bool,
+    /// Whether the side that did not win resigned.
+    is_resigned: bool,
     ply_count: Option<u32>,
     finished_at: Option<String>,
 }
@@ -119,6 +121,7 @@ fn line_of(game: GameSummary) -> GameLine {
         state: game.state.word(),
         result: game.result.map(|result| outcome_word(result.outcome)),
         is_cut_off: game.result.is_some_and(|result| result.is_cut_off),
+        is_resigned: game.result.is_some_and(|result| result.resigned_by().is_some()),
         ply_count: game.ply_count,
         finished_at: game.finished_at,
     }

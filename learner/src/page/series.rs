@@ -16,7 +16,15 @@ pub(super) const POINT_COUNT: u32 = 300;
 /// Most series of one answer.
 const SERIES_COUNT_MAX: usize = 16;
 /// Metrics that are written once an iteration, at the step that it started from.
-const BY_ITERATION: [&str; 4] = ["draw_share", "cut_off_share", "mean_ply_count", "distinct_opening_share"];
+const BY_ITERATION: [&str; 7] = [
+    "draw_share",
+    "cut_off_share",
+    "mean_ply_count",
+    "distinct_opening_share",
+    "resigned_share",
+    "played_on_count",
+    "false_resignation_count",
+];
 
 /// Metrics that the charts of the page show: read before the first visitor asks.
 pub(super) const CHARTED: &str = "policy_loss,value_loss,learning_rate,mean_ply_count,draw_share,cut_off_share";

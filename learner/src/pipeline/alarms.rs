@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use registry::GateReport;
 use shared::gate::GateScore;
-use store::GameStatistics;
+use store::{GameStatistics, PlayedOn};
 use tracing::warn;
 
 use super::yardstick::YardstickReport;
@@ -33,6 +33,29 @@ pub(super) fn check(config: &AlarmConfig, board: &AlarmBoard, iteration: u32, ga
     let limit = config.distinct_opening_share_min;
     let advice = "games repeat each other: raise temperature or dirichlet_weight";
     alarm(openings < limit, AlarmKind::DistinctOpenings, openings, limit, advice);
+}
+
+/// Newest games that were played on by which resignation is judged, and the fewest.
+pub(super) const PLAYED_ON_JUDGED: u32 = 100;
+const PLAYED_ON_MIN: u64 = 20;
+
+/// Warns if too many of the sides that would have resigned did not lose: games are taken for lost that are not, and the value
+/// learns so. Few games say nothing. Turns the alarm on or off.
+pub(super) fn check_resignation(config: &AlarmConfig, board: &AlarmBoard, iteration: u32, played_on: &PlayedOn) {
+    let (share, limit) = (played_on.false_share(), config.false_resignation_share_max);
+    if played_on.game_count < PLAYED_ON_MIN || share <= limit {
+        board.set(AlarmKind::FalseResignations, None);
+        return;
+    }
+    let advice = "sides resign games that they need not lose: raise self_play.resign_value or self_play.resign_plies";
+    let (falsely, games) = (played_on.false_count, played_on.game_count);
+    let text = format!(
+        "share {share:.2} ({falsely} of the {games} newest games that were played on) in iteration {iteration}, the limit is \
+         {limit}: {advice}"
+    );
+    board.set(AlarmKind::FalseResignations, Some(text));
+    let (alarm, share) = (AlarmKind::FalseResignations.name(), format!("{share:.2}"));
+    warn!(iteration, alarm, share, games, limit, advice, "alarm");
 }
 
 /// Warns if the candidate's value errs more on held-out self-play games than that of the best network. Few positions say
@@ -181,6 +204,7 @@ mod tests {
             mean_ply_count: 50.0,
             sample_count: 500,
             distinct_opening_count,
+            ..GameStatistics::default()
         };
         let board = AlarmBoard::default();
         let check = |games: GameStatistics| {
@@ -192,6 +216,27 @@ mod tests {
         assert_eq!(check(games(6, 3, 4)), ["draws", "cut_off", "distinct_openings"]);
         assert_eq!(check(games(5, 3, 5)), ["cut_off"]);
         assert!(board.on()[0].text.starts_with("share 0.30 in iteration 1, the limit is 0.2: "), "{:?}", board.on());
+    }
+
+    #[test]
+    fn more_false_resignations_than_the_limit_of_enough_games_warn_and_name_the_key() {
+        let board = AlarmBoard::default();
+        let is_on = |false_count, game_count| {
+            check_resignation(&config(), &board, 3, &PlayedOn { game_count, false_count });
+            on(&board) == ["false_resignations"]
+        };
+        assert!(is_on(2, 20));
+        let text = board.on()[0].text.clone();
+        assert!(
+            text.starts_with("share 0.10 (2 of the 20 newest games that were played on) in iteration 3, "),
+            "{text}"
+        );
+        assert!(text.contains("raise self_play.resign_value"), "{text}");
+        assert!(!is_on(19, 19), "too few games");
+        assert!(!is_on(1, 20), "5 %, and no more");
+        assert!(is_on(6, 100));
+        assert!(!is_on(5, 100));
+        assert!(!is_on(0, 0));
     }
 
     #[test]

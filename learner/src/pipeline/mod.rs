@@ -26,7 +26,7 @@ use samples::buffer::SharedReplay;
 use shared::encoding::Encoding;
 use store::durable::DurableStore;
 use store::files::RunFiles;
-use store::{Change, GameStatistics, IterationRow, IterationState, MetricRow, StoreError};
+use store::{Change, GameStatistics, IterationRow, IterationState, MetricRow, PlayedOn, StoreError};
 use tokio_util::sync::CancellationToken;
 use tracing::{info, warn};
 
@@ -240,7 +240,8 @@ impl<E: Encoding> Pipeline<E> {
         games: &GameStatistics,
     ) -> Result<(), PipelineError> {
         alarms::check(&self.settings.alarms, &self.alarms, iteration.number, games);
-        self.reporter.report_games(iteration.number, games);
+        self.check_resignation(iteration.number, finish_number)?;
+        self.reporter.report_games(iteration.number, games, self.settings.self_play.resignation().is_on());
         self.report_yardstick(iteration.number)?;
         iteration.window_finish_number = Some(finish_number);
         (iteration.game_count, iteration.position_count) = (games.game_count, games.sample_count);
@@ -254,6 +255,18 @@ impl<E: Encoding> Pipeline<E> {
     }
 }
 
+impl<E: Encoding> Pipeline<E> {
+    /// Looks how often sides would have resigned falsely, in the newest games up to this finish number.
+    fn check_resignation(&self, iteration: u32, finish_number: u64) -> Result<(), PipelineError> {
+        let played_on = match self.settings.self_play.resignation().is_on() {
+            true => self.store.store().reader()?.newest_played_on(finish_number, alarms::PLAYED_ON_JUDGED)?,
+            false => PlayedOn::default(),
+        };
+        alarms::check_resignation(&self.settings.alarms, &self.alarms, iteration, &played_on);
+        Ok(())
+    }
+}
+
 /// What the games of an iteration that starts at this training step were like.
 fn window_metrics(step: u64, games: &GameStatistics) -> Vec<Change> {
     let metric = |name: &str, value: f64| Change::AddMetric(MetricRow { name: name.to_owned(), value, step });
@@ -263,5 +276,8 @@ fn window_metrics(step: u64, games: &GameStatistics) -> Vec<Change> {
         metric("cut_off_share", share(games.cut_off_count)),
         metric("mean_ply_count", games.mean_ply_count),
         metric("distinct_opening_share", share(games.distinct_opening_count)),
+        metric("resigned_share", share(games.resigned_count)),
+        metric("played_on_count", games.played_on.game_count as f64),
+        metric("false_resignation_count", games.played_on.false_count as f64),
     ]
 }

@@ -11,7 +11,7 @@ use registry::{GameRegistry, GateReport};
 use samples::buffer::SharedReplay;
 use shared::encoding::Encoding;
 use shared::gate::{GateScore, Verdict};
-use store::{GameStatistics, IterationRow, IterationState};
+use store::{GameStatistics, IterationRow, IterationState, PlayedOn};
 use tracing::info;
 
 use super::cost_meter::format_pflop;
@@ -145,9 +145,10 @@ impl<E: Encoding> ProgressReporter<E> {
     }
 
     /// Reports what the games of an iteration were like.
-    pub(super) fn report_games(&mut self, iteration: u32, games: &GameStatistics) {
+    pub(super) fn report_games(&mut self, iteration: u32, games: &GameStatistics, may_resign: bool) {
         self.tensorboard.note_games(iteration, games);
         let share = |count: u64| format!("{:.3}", count as f64 / games.game_count.max(1) as f64);
+        let PlayedOn { game_count, false_count } = games.played_on;
         info!(
             iteration,
             games = games.game_count,
@@ -155,6 +156,8 @@ impl<E: Encoding> ProgressReporter<E> {
             plies_per_game = format!("{:.1}", games.mean_ply_count),
             draw_share = share(games.draw_count),
             cut_off_share = share(games.cut_off_count),
+            resigned_share = may_resign.then(|| share(games.resigned_count)),
+            false_resignations = may_resign.then(|| format!("{false_count} of {game_count}")),
             distinct_openings = games.distinct_opening_count,
             games_going_on = self.sources.registry.progress().open_self_play_count,
             "self-play done"

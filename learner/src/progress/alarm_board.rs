@@ -15,6 +15,8 @@ pub enum AlarmKind {
     CutOff,
     /// Too many began alike.
     DistinctOpenings,
+    /// Sides that would have resigned did not lose too often.
+    FalseResignations,
     /// The last candidate's value is worse than the best network's on held-out games.
     ValueError,
     /// The last candidate won every game of its gate, or lost every one to a single worker.
@@ -39,10 +41,11 @@ pub enum AlarmKind {
 
 impl AlarmKind {
     /// All of them.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 14] = [
         Self::Draws,
         Self::CutOff,
         Self::DistinctOpenings,
+        Self::FalseResignations,
         Self::ValueError,
         Self::Gate,
         Self::GateCheck,
@@ -62,6 +65,7 @@ impl AlarmKind {
             Self::Draws => "draws",
             Self::CutOff => "cut_off",
             Self::DistinctOpenings => "distinct_openings",
+            Self::FalseResignations => "false_resignations",
             Self::ValueError => "value_error",
             Self::Gate => "gate",
             Self::GateCheck => "gate_check",

@@ -182,6 +182,14 @@ fn add_games(families: &Families, games: &GameProgress) -> prometheus::Result<()
     families.counters("alveare_draws_total", help, "kind", &draws)?;
     let cut_off = by_kind(|counters| counters.cut_off_count);
     families.counters("alveare_cut_off_games_total", "Games that ended at the ply limit.", "kind", &cut_off)?;
+    let own = &counters.self_play;
+    for (name, help, count) in [
+        ("alveare_resigned_games_total", "Self-play games that a side resigned.", own.resigned_count),
+        ("alveare_played_on_games_total", "Games played on though a side would have resigned.", own.played_on_count),
+        ("alveare_false_resignations_total", "Those of them that the side did not lose.", own.false_resignation_count),
+    ] {
+        families.counter(name, help, count as f64)?;
+    }
     let open = [("self_play", games.open_self_play_count as f64), ("gate", games.open_gate_count as f64)];
     families.gauges("alveare_open_games", "Games that go on.", "kind", &open)?;
     let help = "Self-play games that workers hold.";
@@ -271,6 +279,9 @@ mod tests {
             "# TYPE alveare_evaluations_total counter",
             "alveare_evaluations_total 1000",
             "alveare_games_total{kind=\"self_play\"} 90",
+            "alveare_resigned_games_total 40",
+            "alveare_played_on_games_total 5",
+            "alveare_false_resignations_total 1",
             "alveare_alarm{name=\"disk\"} 1",
             "alveare_backup_age_seconds 40",
             "alveare_disk_full_seconds 1036800",

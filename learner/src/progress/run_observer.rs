@@ -282,8 +282,15 @@ pub(super) mod tests {
             policy_accuracy: 0.25,
         };
         let mut games = GameProgress { finished_self_play_count: 100, ..GameProgress::default() };
-        games.counters.self_play =
-            FinishedCounters { game_count: 90, ply_count: 4500, draw_count: 9, cut_off_count: 3 };
+        games.counters.self_play = FinishedCounters {
+            game_count: 90,
+            ply_count: 4500,
+            draw_count: 9,
+            cut_off_count: 3,
+            resigned_count: 40,
+            played_on_count: 5,
+            false_resignation_count: 1,
+        };
         let cost = IterationCost { evaluation_count: 9000, training_sample_count: 4000, flop: 5e15 };
         ProgressSnapshot {
             iteration: 3,

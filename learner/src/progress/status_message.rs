@@ -97,7 +97,7 @@ fn with(progress: &ProgressSnapshot, reply: proto::GetStatusReply) -> proto::Get
     }
 }
 
-fn game_counters(progress: &GameProgress) -> [(&'static str, u64); 11] {
+fn game_counters(progress: &GameProgress) -> [(&'static str, u64); 14] {
     let games = &progress.counters;
     [
         ("accepted_ply_count", games.accepted_ply_count),
@@ -107,6 +107,9 @@ fn game_counters(progress: &GameProgress) -> [(&'static str, u64); 11] {
         ("expired_lease_count", games.expired_lease_count),
         ("quarantined_game_count", games.quarantined_game_count),
         ("failed_write_count", games.failed_write_count),
+        ("resigned_game_count", games.self_play.resigned_count),
+        ("played_on_game_count", games.self_play.played_on_count),
+        ("false_resignation_count", games.self_play.false_resignation_count),
         ("open_self_play_count", progress.open_self_play_count),
         ("held_self_play_count", progress.held_self_play_count),
         ("allowed_self_play_count", progress.allowed_self_play_count),

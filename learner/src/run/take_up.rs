@@ -101,7 +101,8 @@ pub(super) fn take_up<E: Encoding>(
         ..RegistryLimits::default()
     };
     let registry = GameRegistry::open(encoding.clone(), Arc::clone(&store), Arc::clone(&replay), limits);
-    let registry = Arc::new(registry.map_err(RunError::Games)?);
+    let registry = registry.map_err(RunError::Games)?.with_resignation(config.self_play.resignation());
+    let registry = Arc::new(registry);
     Ok(TakenUp { files, network, store: durable, replay, human_games, registry, best, is_from_network })
 }
 

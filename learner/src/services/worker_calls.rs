@@ -17,8 +17,8 @@ use runtime::summed_log::SummedLog;
 use shared::encoding::Encoding;
 use shared::ids::GameId;
 use shared::wire::{
-    ReportedPly, WireError, game_spec_to_proto, network_ref_to_wire, ply_from_proto, search_settings_to_proto,
-    worker_kind_word,
+    GAME_RESIGNED, ReportedPly, WireError, game_spec_to_proto, network_ref_to_wire, ply_from_proto,
+    search_settings_to_proto, worker_kind_word,
 };
 use store::{GameKind, WorkerRow};
 use tonic::metadata::MetadataMap;
@@ -306,6 +306,7 @@ fn lease_to_proto(lease: &Lease) -> proto::Lease {
 fn status_to_proto(ply: &proto::Ply, status: PlyStatus) -> proto::PlyStatus {
     let (code, reason) = match status {
         PlyStatus::Accepted => (Code::Accepted, String::new()),
+        PlyStatus::Resigned => (Code::Accepted, GAME_RESIGNED.to_owned()),
         PlyStatus::LeaseLost { reason } => (Code::LeaseLost, reason),
         PlyStatus::Refused { reason } => (Code::Refused, reason),
     };

@@ -73,6 +73,8 @@ impl TensorBoardLog {
         let values = [
             ("games/draw_share", share(games.draw_count)),
             ("games/cut_off_share", share(games.cut_off_count)),
+            ("games/resigned_share", share(games.resigned_count)),
+            ("games/false_resignation_share", games.played_on.false_share()),
             ("games/distinct_opening_share", share(games.distinct_opening_count)),
             ("games/plies_per_game", games.mean_ply_count),
         ];
@@ -215,7 +217,7 @@ mod tests {
             TensorBoardLog::in_run(run_dir.path()).note_games(iteration, &GameStatistics::default());
         }
         assert_eq!(std::fs::read_dir(run_dir.path().join(FOLDER)).expect("a folder").count(), 2);
-        assert_eq!(points(run_dir.path()).len(), 8);
+        assert_eq!(points(run_dir.path()).len(), 12);
     }
 
     #[test]
@@ -228,6 +230,6 @@ mod tests {
         std::fs::remove_file(run_dir.path().join(FOLDER)).expect("removed");
         log.note_games(2, &GameStatistics::default());
         assert!(!log.has_failed);
-        assert_eq!(points(run_dir.path()).len(), 4);
+        assert_eq!(points(run_dir.path()).len(), 6);
     }
 }

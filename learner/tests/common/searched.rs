@@ -76,7 +76,7 @@ fn play<E: Judged>(encoding: &E, seed: u64, simulation_count: u32, temperature: 
         });
         search.play(mv);
     }
-    GameRecord { start: None, opening_ply_count: 0, plies }
+    GameRecord { plies, ..GameRecord::default() }
 }
 
 impl Judged for TicTacToeEncoding {

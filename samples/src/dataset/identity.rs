@@ -43,7 +43,7 @@ mod tests {
             policy_target: PolicyTarget::from_visits([(square(text), visits)]).ok(),
             ..PlyRecord::default()
         });
-        let record = GameRecord { start: None, opening_ply_count: 0, plies: plies.collect() };
+        let record = GameRecord { plies: plies.collect(), ..GameRecord::default() };
         identity_of(&encoding, &replay(&encoding, &record).expect("a legal game").samples)
     }
 

@@ -11,6 +11,7 @@ mod replay;
 mod searched;
 mod value_target;
 
+use crate::game::Side;
 use crate::ids::NetworkId;
 
 pub use course::GameCourse;
@@ -52,4 +53,6 @@ pub struct GameRecord {
     pub opening_ply_count: u32,
     /// The plies, first to last, the opening included.
     pub plies: Vec<PlyRecord>,
+    /// The side that resigned after the last ply; `None`: the game ended by the rules, or goes on.
+    pub resigned_by: Option<Side>,
 }

@@ -35,6 +35,12 @@ pub enum ReplayError {
         /// The number found.
         root_value: f32,
     },
+    /// A side resigned a game that was over.
+    #[error("resigned after ply {ply_count}, where the rules had ended the game")]
+    Resigned {
+        /// Plies of the game.
+        ply_count: u32,
+    },
     /// The opening is longer than the game.
     #[error("an opening of {opening_ply_count} plies in a game of {ply_count}")]
     Opening {
@@ -65,7 +71,7 @@ pub struct Sample {
 /// A record that agrees with the rules.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ReplayedGame {
-    /// How the game ended; `None` if it did not.
+    /// How the game ended, by the rules or as somebody resigned; `None` if it did not.
     pub outcome: Option<Outcome>,
     /// Whether it ended at the ply limit.
     pub is_cut_off: bool,
@@ -169,6 +175,23 @@ impl<E: Encoding> ReplayState<E> {
     #[must_use]
     pub fn finish(self) -> ReplayedGame {
         let outcome = self.outcome();
+        self.end_as(outcome)
+    }
+
+    /// Returns the game as one that `side` has lost, since it resigned.
+    ///
+    /// # Errors
+    /// [`ReplayError::Resigned`] if the rules had ended the game.
+    pub fn resign(self, side: Side) -> Result<ReplayedGame, ReplayError> {
+        match self.outcome() {
+            None => Ok(self.end_as(Some(Outcome::Win(side.opponent())))),
+            Some(_) => Err(ReplayError::Resigned { ply_count: self.ply_count }),
+        }
+    }
+
+    /// Returns the game with this outcome. What is foreseen of its end follows from the last position alone: a board that
+    /// was left before the end says nothing of it.
+    fn end_as(self, outcome: Option<Outcome>) -> ReplayedGame {
         let is_cut_off = self.encoding.game().is_cut_off(&self.position);
         let samples = outcome.map_or_else(Vec::new, |outcome| {
             let positions: Vec<_> = self.pending.iter().map(|pending| (pending.ply, pending.side)).collect();
@@ -222,5 +245,8 @@ pub fn replay<E: Encoding>(encoding: &E, record: &GameRecord) -> Result<Replayed
     for ply in &record.plies {
         state.play(ply)?;
     }
-    Ok(state.finish())
+    match record.resigned_by {
+        Some(side) => state.resign(side),
+        None => Ok(state.finish()),
+    }
 }

@@ -66,6 +66,8 @@ pub struct State {
     pub broken_answers: u32,
     pub answered_batches: u32,
     pub duplicate_plies: u32,
+    /// Games end after so many plies: a side resigns.
+    pub resigned_after: Option<usize>,
     pub networks_asked: BTreeSet<u32>,
     pub largest_batch: usize,
     /// What must never happen.
@@ -91,6 +93,7 @@ impl Default for State {
             broken_answers: 0,
             answered_batches: 0,
             duplicate_plies: 0,
+            resigned_after: None,
             networks_asked: BTreeSet::new(),
             largest_batch: 0,
             faults: vec![],

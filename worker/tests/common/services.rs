@@ -11,7 +11,7 @@ use proto::{
 };
 use shared::ids::{Generation, NetworkId};
 use shared::wire::{
-    EvaluationHeader, LEARNER_STOPPING, network_ref_from_wire, ply_from_proto, read_leaf_batch,
+    EvaluationHeader, GAME_RESIGNED, LEARNER_STOPPING, network_ref_from_wire, ply_from_proto, read_leaf_batch,
     search_settings_to_proto, write_evaluations,
 };
 use tokio_stream::wrappers::ReceiverStream;
@@ -141,6 +141,10 @@ fn store(state: &mut State, worker_id: &str, ply: Ply) -> PlyStatus {
     match game.outcome() {
         Ok(outcome) => game.is_over = outcome.is_some(),
         Err(error) => state.faults.push(format!("game {game_id}: {error}")),
+    }
+    if !game.is_over && state.resigned_after == Some(game.plies.len()) {
+        game.is_over = true;
+        return PlyStatus { reason: GAME_RESIGNED.into(), ..accepted };
     }
     accepted
 }

@@ -11,7 +11,7 @@ const STATES = [["", "all"], ["finished", "finished"], ["open", "going on"], ["q
 const MARKED_MOVES = 8;
 
 const network = (number) => (number ? `network ${number}` : "the best");
-const resultText = (game) => (game.result === null ? "–" : game.result === "draw" ? (game.is_cut_off ? "cut off" : "draw") : game.result === "white" ? "White won" : "Black won");
+const resultText = (game) => (game.result === null ? "–" : game.result === "draw" ? (game.is_cut_off ? "cut off" : "draw") : (game.result === "white" ? "White won" : "Black won") + (game.is_resigned ? " by resignation" : ""));
 
 export async function showGames(place, _parts, query, signal) {
   const choose = (name, label, options) => el("label", {}, label,
