@@ -212,7 +212,8 @@ impl World {
         let statuses = under_way.under_way().statuses();
         if statuses.len() == plies.len() {
             let mut core = self.core();
-            for ply in plies.iter().zip(statuses).filter(|(_, status)| **status == PlyStatus::Accepted).map(|it| it.0) {
+            let is_taken = |status: &PlyStatus| matches!(status, PlyStatus::Accepted | PlyStatus::Resigned);
+            for ply in plies.iter().zip(statuses).filter(|(_, status)| is_taken(status)).map(|it| it.0) {
                 core.promises.acknowledge(ply.key, &ply.move_text).expect("one move a ply");
             }
         }

@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
+use registry::ResignationRule;
 use rusqlite::{Connection, OpenFlags};
 use shared::game::tictactoe::{Position, TicTacToe};
 use shared::game::{Game, Outcome, Side};
@@ -11,12 +12,15 @@ use shared::gate::{GateRule, GateSettings};
 use shared::ids::{NetworkId, NetworkRef};
 use store::{Change, DATABASE_FILE, FinishedGame, GameKind, IterationRow, IterationState, NewGame};
 
+use super::resigned;
+
 /// What the run goes by.
 #[derive(Debug, Clone)]
 pub(super) struct Rules {
     pub(super) gate: GateSettings,
     /// Self-play games that an iteration needs, in lockstep.
     pub(super) lockstep_games: Option<u64>,
+    pub(super) resignation: ResignationRule,
 }
 
 /// A game of the store.
@@ -90,13 +94,16 @@ impl Ledger {
                     return Err(format!("game {game_id} is {} and got ply {ply}", game.state));
                 }
                 let next = self.ply_count(game_id.get());
+                if !resigned::goes_on(&rules.resignation, game_id.get(), game, next) {
+                    return Err(format!("game {game_id} goes on with ply {ply}, though a side resigns"));
+                }
                 if next != *ply {
                     return Err(format!("game {game_id} has {next} plies and got ply {ply}"));
                 }
                 self.plies.insert((game_id.get(), *ply), record.move_text.clone());
                 Ok(())
             }
-            Change::FinishGame(game) => self.finish_game(game),
+            Change::FinishGame(game) => self.finish_game(game, &rules.resignation),
             Change::QuarantineGame { game_id, reason } => self.quarantine_game(game_id.get(), reason, all),
             Change::ThinGame { game_id } => self.thin_game(game_id.get()),
             Change::LeaseGame { game_id, worker_id, ply } => {
@@ -185,17 +192,20 @@ impl Ledger {
         ))
     }
 
-    fn finish_game(&mut self, finished: &FinishedGame) -> Result<(), String> {
+    fn finish_game(&mut self, finished: &FinishedGame, resignation: &ResignationRule) -> Result<(), String> {
         let game_id = finished.game_id.get();
-        let ended = self.outcome(game_id)?.ok_or(format!("game {game_id} is not over"))?;
+        let by_rules = self.outcome(game_id)?;
         let last_number = self.games.values().filter_map(|game| game.finish_number).max().unwrap_or(0);
         let ply_count = self.ply_count(game_id);
         let game = self.games.get_mut(&game_id).ok_or("the end of no game")?;
         if game.state != "open" {
             return Err(format!("game {game_id} is {} and ends", game.state));
         }
-        if (ended, ply_count) != (finished.result.outcome, finished.ply_count) {
-            return Err(format!("game {game_id} ended with {ended:?}, stored is {:?}", finished.result));
+        let ended = resigned::end(resignation, game_id, game, ply_count, by_rules);
+        let (ended, resignation) = ended.ok_or(format!("game {game_id} is not over"))?;
+        let result = finished.result;
+        if (ended, resignation, ply_count) != (result.outcome, result.resignation, finished.ply_count) {
+            return Err(format!("game {game_id} ended with {ended:?}, {resignation:?}, stored is {result:?}"));
         }
         if finished.finish_number <= last_number {
             return Err(format!("finish number {} after {last_number}", finished.finish_number));

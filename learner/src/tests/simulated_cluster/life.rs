@@ -140,7 +140,8 @@ impl World {
             CurrentBest { network_id: best.network.network_id, generation: best.generation.unwrap_or_default() };
         let best = Arc::new(BestNetwork::new(current));
         let replay = Arc::new(fill_replay(&self.plan.settings, &encoding, &store, &reader)?);
-        let registry = GameRegistry::open(encoding, Arc::clone(&store), Arc::clone(&replay), self.limits())?;
+        let registry = GameRegistry::open(encoding, Arc::clone(&store), Arc::clone(&replay), self.limits())?
+            .with_resignation(self.plan.settings.self_play.resignation());
         let parts = Parts { files, store: durable, registry: Arc::new(registry), replay, best };
         self.assemble(parts, others, stop)
     }

@@ -13,6 +13,7 @@ mod life;
 mod plan;
 mod promises;
 mod referee;
+mod resigned;
 mod trace;
 mod trainer;
 mod worker;

@@ -5,9 +5,11 @@ use std::time::Duration;
 
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
+use registry::ResignationRule;
 use shared::catalog::GameSpec;
 
 use super::ledger::Rules;
+use super::resigned::rule_of;
 use crate::config::{LearnerConfig, LearnerSettings, PipelineMode};
 
 /// A run and what happens to it.
@@ -119,7 +121,8 @@ impl Plan {
     pub(super) fn rules(&self) -> Rules {
         let is_lockstep = self.settings.run.pipeline == PipelineMode::Lockstep;
         let games = u64::from(self.settings.self_play.games_per_iteration);
-        Rules { gate: self.settings.gate.settings(), lockstep_games: is_lockstep.then_some(games) }
+        let resignation = self.settings.self_play.resignation();
+        Rules { gate: self.settings.gate.settings(), lockstep_games: is_lockstep.then_some(games), resignation }
     }
 }
 
@@ -174,5 +177,9 @@ fn settings(seed: u64, random: &mut Pcg64) -> LearnerSettings {
     if seed.is_multiple_of(4) {
         config.replay.position_count_max = 40;
     }
+    let ResignationRule { value, plies, played_on_share } = rule_of(seed);
+    let self_play = &mut config.self_play;
+    (self_play.resign_value, self_play.resign_plies, self_play.resign_played_on_share) =
+        (value, plies, played_on_share);
     LearnerSettings::try_from(config).expect("possible settings")
 }

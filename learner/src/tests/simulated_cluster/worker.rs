@@ -13,12 +13,14 @@ use runtime::auth::Role;
 use shared::game::Game;
 use shared::game::tictactoe::{Position, Square, TicTacToe};
 use shared::record::PolicyTarget;
+use shared::wire::GAME_RESIGNED;
 use tonic::Code;
 
 use super::calls::{Body, Call, Reply, named_networks};
 use super::ledger::play;
 use super::plan::{Character, Forgery, Plan};
 use super::referee::Referee;
+use super::resigned::white_value;
 use super::world::{Core, Event, World};
 
 /// After which a worker gives up waiting for an answer.
@@ -201,12 +203,13 @@ impl Worker {
         let move_text = TicTacToe.format_move(&game.position, mv);
         let target = PolicyTarget::from_visits([(mv.index() as u16, 1)]).expect("a target");
         let network_id = game.networks.get(game.ply_count as usize % 2).or(game.networks.first()).copied().unwrap_or(1);
+        let sign = if game.ply_count.is_multiple_of(2) { 1.0 } else { -1.0 };
         let mut ply = proto::Ply {
             game_id,
             ply: game.ply_count,
             move_text,
             policy_target: if self.character.is_actor { target.to_bytes() } else { Vec::new() },
-            root_value: 0.0,
+            root_value: if self.character.is_actor { sign * white_value(game_id) } else { 0.0 },
             simulation_count: 9,
             network_id,
         };
@@ -255,7 +258,8 @@ impl Worker {
                 continue;
             }
             game.unreported.retain(|ply| ply.ply != status.ply);
-            if game.is_over() && game.unreported.is_empty() {
+            let is_resigned = status.reason == GAME_RESIGNED;
+            if is_resigned || game.is_over() && game.unreported.is_empty() {
                 self.games.remove(&status.game_id);
                 self.has_finished_game = true;
             }
