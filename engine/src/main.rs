@@ -9,6 +9,7 @@ mod games;
 mod hub;
 mod inbox;
 mod matches;
+mod openings;
 mod options;
 mod perft;
 mod play;
@@ -49,6 +50,8 @@ Examples:
       Plays games of a network against itself, for `learner train --data games.samples`.
   alveare tables --pieces 5 --out tables
       Makes endgame tables of Italian draughts, by which `alveare dama --tables tables` plays.
+  alveare book --out mlp.book games.uhp
+      Makes an opening book of the games of people or of a run, by which `alveare uhp --book mlp.book` plays.
   alveare match run/networks/FILE.safetensors mcts:400
       Plays a match: how much stronger is one player than the other?
   alveare ladder --run-dir run
@@ -67,6 +70,7 @@ struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     Analyse(analyse::Options),
+    Book(openings::BookOptions),
     Curve(Box<curve::CurveOptions>),
     Dama(hub::Options),
     Ladder(Box<matches::LadderOptions>),
@@ -86,6 +90,7 @@ fn main() -> ExitCode {
         let mut out = std::io::stdout().lock();
         runtime::exit::unless_reader_has_gone(match cli.command {
             Command::Analyse(options) => games::analyse(&options, &mut out),
+            Command::Book(options) => openings::run(&options, &mut out),
             Command::Curve(options) => curve::run(&options, &mut out),
             Command::Dama(options) => hub::run(&options, BufReader::new(std::io::stdin()), &mut out),
             Command::Ladder(options) => matches::run_ladder(&options, &mut out),

@@ -3,9 +3,11 @@
 use std::convert::Infallible;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
+use std::sync::Arc;
 
 use arena::endgames::EndgameTablesError;
 use arena::matches::MatchGame;
+use book::{Book, BookMove};
 use networks::{NetworkSource, READY};
 use runtime::exit::UsageError;
 use runtime::logging;
@@ -29,6 +31,9 @@ pub struct PlayerOptions {
     /// Endgame tables of Italian draughts to play by, as `alveare tables` makes them.
     #[arg(long, value_name = "DIR")]
     tables: Option<PathBuf>,
+    /// Opening book to play by, as `alveare book` makes it; of the game and type that is played.
+    #[arg(long, value_name = "FILE")]
+    book: Option<PathBuf>,
     /// Where the network is computed: auto, cpu, cuda or cuda:N.
     #[cfg(feature = "network")]
     #[arg(long, value_name = "DEVICE", default_value = "auto")]
@@ -56,6 +61,7 @@ impl FromStr for NetworkChoice {
 pub struct Player<G: Game> {
     network: Option<Box<dyn PlayedNetwork<G>>>,
     oracle: Option<SharedOracle<G>>,
+    book: Option<Arc<Book>>,
 }
 
 /// A network that is played: makes evaluators that share it.
@@ -80,12 +86,13 @@ impl PlayerOptions {
         None
     }
 
-    /// Opens the network, if one is to be played, and the endgame tables. Without a network `alphazero` searches with
-    /// uniform priors and values.
+    /// Opens the network, if one is to be played, the endgame tables and the opening book. Without a network `alphazero`
+    /// searches with uniform priors and values. The type of game that is played is `game`; `None` if it is not known yet.
     ///
     /// # Errors
-    /// A network that cannot be played; tables that cannot be read, or a game that has none.
-    pub fn player<G: MatchGame>(&self) -> anyhow::Result<Player<G>> {
+    /// A network that cannot be played; tables that cannot be read, or a game that has none; a book that cannot be read, or
+    /// of another game or type ([`UsageError`]).
+    pub fn player<G: MatchGame>(&self, game: Option<&G>) -> anyhow::Result<Player<G>> {
         // The network first: with a GPU it starts the program anew.
         let network = self.network.0.as_ref().map(|source| self.open(source)).transpose()?;
         if network.is_none() && self.preset == SearchPreset::AlphaZero {
@@ -99,7 +106,21 @@ impl PlayerOptions {
             logging::print_line(&format!("endgame tables of up to {} pieces", tables.piece_count));
             anyhow::Ok(tables.oracle)
         });
-        Ok(Player { network, oracle: tables.transpose()? })
+        Ok(Player { network, oracle: tables.transpose()?, book: self.open_book(game)? })
+    }
+
+    fn open_book<G: MatchGame>(&self, game: Option<&G>) -> anyhow::Result<Option<Arc<Book>>> {
+        let Some(file) = &self.book else { return Ok(None) };
+        let book = book::open(file, game).map_err(|error| {
+            if error.is_other_game() {
+                UsageError(format!("--book: {error}")).into()
+            } else {
+                anyhow::Error::from(error).context("--book")
+            }
+        })?;
+        let (header, count) = (book.header(), book.entries().len());
+        logging::print_line(&format!("opening book of {}: {count} moves", header.type_name));
+        Ok(Some(Arc::new(book)))
     }
 
     #[cfg(feature = "network")]
@@ -131,12 +152,34 @@ impl<G: NetworkGame> Player<G> {
     /// Makes a player with a network that is made up, or without one.
     #[cfg(test)]
     pub fn new(network: Option<Box<dyn PlayedNetwork<G>>>) -> Self {
-        Self { network, oracle: None }
+        Self { network, oracle: None, book: None }
+    }
+
+    /// Gives it a book.
+    #[cfg(test)]
+    pub fn with_book(self, book: Book) -> Self {
+        Self { book: Some(Arc::new(book)), ..self }
     }
 
     /// Returns what the searches ask beside the rules, if there are endgame tables.
     pub fn oracle(&self) -> Option<SharedOracle<G>> {
         self.oracle.clone()
+    }
+
+    /// Returns the opening book, whatever type of game it is of.
+    pub fn book(&self) -> Option<&Book> {
+        self.book.as_deref()
+    }
+
+    /// Returns what the opening book holds of a position, the most played move first; nothing if it is of another type of
+    /// game.
+    pub fn book_moves(&self, game: &G, position: &G::Position) -> Vec<BookMove<G::Move>> {
+        self.book_of(game).map_or_else(Vec::new, |book| book.moves(game, position))
+    }
+
+    /// Returns the opening book, if it is of this type of game.
+    pub fn book_of(&self, game: &G) -> Option<&Book> {
+        self.book().filter(|book| book.is_of(game))
     }
 
     /// Returns whether a network is played.

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use arena::levels::{LevelPlay, StrengthLevel, draw_by_prior};
 use arena::matches::MatchGame;
+use book::{Book, BookMove};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use shared::search::{EvaluationError, ParallelSearch, SearchError, SearchPreset};
@@ -96,6 +97,23 @@ impl<G: MatchGame> Thinker<G> {
     /// Returns the tree, if there is one.
     pub const fn search(&self) -> Option<&ParallelSearch<G>> {
         self.search.as_ref()
+    }
+
+    /// Returns the opening book, if there is one, whatever type of game it is of.
+    pub fn book(&self) -> Option<&Book> {
+        self.player.book()
+    }
+
+    /// Returns what the opening book holds of a position, the most played move first.
+    pub fn book_moves(&self, game: &G, position: &G::Position) -> Vec<BookMove<G::Move>> {
+        self.player.book_moves(game, position)
+    }
+
+    /// Draws a move for `position` from the opening book; `None` if there is no book of this type of game, it is switched
+    /// off, or it has no move that can be played.
+    pub fn draw_from_book(&mut self, game: &G, position: &G::Position) -> Option<BookMove<G::Move>> {
+        let book = self.player.book_of(game).filter(|_| self.options.book.value)?;
+        book.choose(game, position, self.random.random())
     }
 
     /// Searches `position`, which is that of the tree if one is kept, until a limit is reached or `goes_on` says no.

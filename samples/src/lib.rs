@@ -6,7 +6,7 @@
 //!   them, [`game_collection`] gathers them in a file; [`split`] holds games out to measure with, and [`sample_sets`] keeps both sides.
 //! - [`part_file`] writes a file that appears only once it is complete.
 //!
-//! Nothing here knows tensors, a database, gRPC or settings. Only the learner reads human games: they are a feature.
+//! Nothing here knows tensors, a database, gRPC or settings. Only the learner and `alveare book` read human games: they are a feature.
 
 pub mod buffer;
 pub mod dataset;

@@ -11,7 +11,7 @@ use super::error::CurveError;
 use super::run::{CurveRun, RunNetwork};
 use super::store::{CurveKey, CurveStore, PairPoints};
 use crate::matches::{FinishedGame, MatchError, MatchGame, MatchRunner, MatchSettings, PlannedGame, plan, player_name};
-use crate::players::{NetworkSearch, PlayerSpec};
+use crate::players::{NetworkSearch, PlayerFiles, PlayerSpec};
 
 /// How the games of a curve are played.
 #[derive(Debug, Clone, Copy)]
@@ -125,8 +125,11 @@ impl<G: MatchGame> CurveMatches<G> {
     fn meetings_of(&self, store: &CurveStore, network: &RunNetwork) -> Result<Vec<Meeting>, CurveError> {
         let CurveSettings { simulation_count, exploration, opening_plies, ply_limit, seed, .. } = self.settings;
         let source = NetworkSource::File(network.file.clone());
-        let player =
-            PlayerSpec::Network { source, search: NetworkSearch::new(simulation_count, exploration), tables: None };
+        let player = PlayerSpec::Network {
+            source,
+            search: NetworkSearch::new(simulation_count, exploration),
+            files: PlayerFiles::default(),
+        };
         let (name, game_type) = (player_name(&self.game, &player)?, self.game.type_name());
         let meeting = |(opponent_index, opponent): (usize, &String)| -> Result<Meeting, CurveError> {
             let (opponent, game_type) = (opponent.clone(), game_type.clone());

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use book::BookError;
 use shared::game::MoveError;
 
 use crate::endgames::EndgameTablesError;
@@ -34,6 +35,15 @@ pub enum MatchError {
         /// Why.
         #[source]
         source: EndgameTablesError,
+    },
+    /// The opening book of a player cannot be used.
+    #[error("player {player}: {source}")]
+    Book {
+        /// Its name.
+        player: String,
+        /// Why.
+        #[source]
+        source: BookError,
     },
     /// There are more pairs of games than can be counted.
     #[error("{0} games are too many")]
@@ -88,6 +98,7 @@ impl MatchError {
                 | Self::Protocol { .. }
                 | Self::WithoutNetworks(_)
                 | Self::Tables { .. }
+                | Self::Book { .. }
                 | Self::OutputNeeded(_)
                 | Self::OutputBusy(_)
         )

@@ -1,9 +1,11 @@
 //! Plays the games of a match, many at once: a thread for each, with its own pair of players.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, SyncSender, sync_channel};
 use std::time::{Duration, Instant};
 
+use book::Book;
 use indicatif::ProgressBar;
 use networks::NetworkSource;
 use shared::game::Side;
@@ -20,7 +22,8 @@ use super::play::play;
 #[cfg(feature = "network")]
 use crate::levels::LevelPlay;
 use crate::players::{
-    EngineBounds, MatchPlayer, PlayerError, PlayerFailure, PlayerSpec, PresetPlayer, RandomPlayer, SearchPlayer,
+    BookPlayer, EngineBounds, MatchPlayer, PlayerError, PlayerFailure, PlayerSpec, PresetPlayer, RandomPlayer,
+    SearchPlayer,
 };
 #[cfg(feature = "network")]
 use crate::players::{NetworkPlaySettings, PolicyPlayer, SharedNetwork, network_bytes};
@@ -68,14 +71,17 @@ impl<G: MatchGame> MatchRunner<G> {
         #[cfg(feature = "network")]
         let networks = open_networks(&game, specs, settings)?;
         let oracles = open_oracles::<G>(specs, names)?;
+        let books = open_books(&game, specs, names)?;
         let mut players = vec![];
         for _ in 0..settings.games_at_once.max(1) {
             let player = |index: usize| -> Result<Box<dyn MatchPlayer<G>>, MatchError> {
                 #[cfg(feature = "network")]
                 if let Some(network) = &networks[index] {
-                    return Ok(network_player(&game, &specs[index], network, oracles[index].clone()));
+                    let player = network_player(&game, &specs[index], network, oracles[index].clone());
+                    return Ok(with_book(&game, books[index].as_ref(), player));
                 }
-                own_player(&game, &specs[index], oracles[index].clone(), settings, stop)
+                let player = own_player(&game, &specs[index], oracles[index].clone(), settings, stop)?;
+                Ok(with_book(&game, books[index].as_ref(), player))
             };
             players.push([player(0)?, player(1)?]);
         }
@@ -278,6 +284,32 @@ fn open_oracles<G: MatchGame>(
     let first = open(0)?;
     let second = if specs[0].tables() == specs[1].tables() { first.clone() } else { open(1)? };
     Ok([first, second])
+}
+
+/// Reads the opening books of both players.
+fn open_books<G: MatchGame>(
+    game: &G,
+    specs: &[PlayerSpec; 2],
+    names: &[String; 2],
+) -> Result<[Option<Arc<Book>>; 2], MatchError> {
+    let open = |index: usize| {
+        let opened = specs[index].book().map(|file| book::open(file, Some(game))).transpose();
+        let opened = opened.map_err(|source| MatchError::Book { player: names[index].clone(), source })?;
+        Ok::<_, MatchError>(opened.map(Arc::new))
+    };
+    Ok([open(0)?, open(1)?])
+}
+
+/// Gives a player its opening book, if it has one.
+fn with_book<G: MatchGame>(
+    game: &G,
+    book: Option<&Arc<Book>>,
+    player: Box<dyn MatchPlayer<G>>,
+) -> Box<dyn MatchPlayer<G>> {
+    match book {
+        Some(book) => Box::new(BookPlayer::new(game.clone(), Arc::clone(book), player)),
+        None => player,
+    }
 }
 
 /// Returns the settings of a search without noise that always plays the most visited move.

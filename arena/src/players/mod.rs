@@ -1,10 +1,12 @@
 //! Who plays: how a player is asked for moves, and all kinds of players. None of them knows what a match is.
 //!
 //! `spec` reads players from text, `network_search` how a network of them searches. `random` and `search` need nobody else; `network` computes a network for `search` and
-//! `policy`, the leaves of all games in the batches of `network_batches`; `engine` is another program, spoken to in `uhp_engine` and `hub_engine`, and `engine_process` runs it.
+//! `policy`, the leaves of all games in the batches of `network_batches`; `book_player` gives any of these an opening book, and `files` reads which; `engine` is another program, spoken to in `uhp_engine` and `hub_engine`, and `engine_process` runs it.
 
+mod book_player;
 mod engine;
 mod engine_process;
+mod files;
 mod hub_engine;
 #[cfg(feature = "network")]
 mod network;
@@ -21,7 +23,9 @@ mod uhp_engine;
 use shared::game::{Game, Value};
 use shared::search::{EvaluationError, SearchError};
 
+pub use book_player::BookPlayer;
 pub use engine::EngineBounds;
+pub use files::PlayerFiles;
 pub use hub_engine::HubPlayer;
 #[cfg(feature = "network")]
 pub use network::{NetworkClient, NetworkPlaySettings, NetworkPlayerError, SharedNetwork, network_bytes};

@@ -2,22 +2,20 @@
 
 use std::fmt;
 use std::ops::RangeInclusive;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 use networks::{NetworkSource, READY};
 use sha2::{Digest, Sha256};
 use shared::search::{SearchPreset, SearchSettings};
 
+use super::files::PlayerFiles;
 use super::network_search::{NetworkSearch, NetworkSearchError, read_simulations};
 use crate::levels::{StrengthLevel, StrengthLevelError};
 
 /// The searches without a network, by all their names. `vanilla` has always been `mcts` in tables.
 const PRESETS: [(&str, SearchPreset); 3] =
     [("mcts", SearchPreset::Vanilla), ("vanilla", SearchPreset::Vanilla), ("grandmaster", SearchPreset::Grandmaster)];
-
-/// Between a player and the folder of its endgame tables.
-const TABLES: &str = ",tables=";
 
 /// One of the two players of a match.
 #[derive(Debug, Clone, PartialEq)]
@@ -28,8 +26,8 @@ pub enum PlayerSpec {
     Uniform {
         /// Simulations a move, 2..=100,000,000.
         simulation_count: u32,
-        /// The folder of its endgame tables.
-        tables: Option<PathBuf>,
+        /// Its endgame tables and its opening book.
+        files: PlayerFiles,
     },
     /// A search that needs no network: UCB1 with random rollouts, or with the heuristic of the game.
     Preset {
@@ -37,8 +35,8 @@ pub enum PlayerSpec {
         preset: SearchPreset,
         /// Simulations a move, 1..=100,000,000.
         simulation_count: u32,
-        /// The folder of its endgame tables.
-        tables: Option<PathBuf>,
+        /// Its endgame tables and its opening book.
+        files: PlayerFiles,
     },
     /// A network, searched without noise and for the most visited move.
     Network {
@@ -46,8 +44,8 @@ pub enum PlayerSpec {
         source: NetworkSource,
         /// How it searches.
         search: NetworkSearch,
-        /// The folder of its endgame tables.
-        tables: Option<PathBuf>,
+        /// Its endgame tables and its opening book.
+        files: PlayerFiles,
     },
     /// The move with the highest prior of a network, without a search.
     Policy {
@@ -132,9 +130,11 @@ pub enum PlayerSpecError {
         /// What is wrong.
         error: StrengthLevelError,
     },
-    /// Tables are for a search.
-    #[error("player {0:?}: tables=DIR is for a network, uniform:N, mcts:N or grandmaster:N, and stands last")]
-    Tables(String),
+    /// Endgame tables and opening books are for a search.
+    #[error(
+        "player {0:?}: tables=DIR and book=FILE are for a network, uniform:N, mcts:N or grandmaster:N, and stand last, once"
+    )]
+    Files(String),
     /// An engine without a limit would think for ever.
     #[error(
         "player {player:?}: say how long it thinks: --depth N, --time 1s, or {protocol}@depth=N:... or \
@@ -174,29 +174,34 @@ impl PlayerSpec {
                 return Ok(Self::Engine(EngineSpec::parse(text, rest, protocol, defaults.limit)?));
             }
         }
-        match text.split_once(TABLES) {
-            Some((player, folder)) if !Path::new(text).is_file() => {
-                let mut spec = Self::parse_own(player, defaults)?;
-                let tables = spec.tables_mut().filter(|_| !folder.is_empty());
-                *tables.ok_or_else(|| PlayerSpecError::Tables(text.into()))? = Some(folder.into());
-                Ok(spec)
-            }
-            _ => Self::parse_own(text, defaults),
+        if Path::new(text).is_file() {
+            return Self::parse_own(text, defaults);
         }
+        let wrong = || PlayerSpecError::Files(text.into());
+        let (player, files) = PlayerFiles::split(text).map_err(|_| wrong())?;
+        let mut spec = Self::parse_own(player, defaults)?;
+        if !files.is_empty() {
+            *spec.files_mut().ok_or_else(wrong)? = files;
+        }
+        Ok(spec)
     }
 
-    /// Reads a player that is no program of its own, without its tables.
+    /// Reads a player that is no program of its own, without its files.
     fn parse_own(text: &str, defaults: &PlayerDefaults) -> Result<Self, PlayerSpecError> {
         if text == "random" {
             return Ok(Self::Random);
         }
         if let Some(count) = text.strip_prefix("uniform:") {
             let simulation_count = simulations(text, count, *SearchSettings::SIMULATION_COUNTS.start())?;
-            return Ok(Self::Uniform { simulation_count, tables: None });
+            return Ok(Self::Uniform { simulation_count, files: PlayerFiles::default() });
         }
         for (name, preset) in PRESETS {
             if let Some(count) = text.strip_prefix(name).and_then(|rest| rest.strip_prefix(':')) {
-                return Ok(Self::Preset { preset, simulation_count: simulations(text, count, 1)?, tables: None });
+                return Ok(Self::Preset {
+                    preset,
+                    simulation_count: simulations(text, count, 1)?,
+                    files: PlayerFiles::default(),
+                });
             }
         }
         if let Some(source) = text.strip_prefix("policy:") {
@@ -218,13 +223,20 @@ impl PlayerSpec {
         Ok(Self::Network {
             search: search.map_err(|error| PlayerSpecError::Search { player: text.into(), error })?,
             source: network_source(text, source)?,
-            tables: None,
+            files: PlayerFiles::default(),
         })
     }
 
-    const fn tables_mut(&mut self) -> Option<&mut Option<PathBuf>> {
+    const fn files_mut(&mut self) -> Option<&mut PlayerFiles> {
         match self {
-            Self::Uniform { tables, .. } | Self::Preset { tables, .. } | Self::Network { tables, .. } => Some(tables),
+            Self::Uniform { files, .. } | Self::Preset { files, .. } | Self::Network { files, .. } => Some(files),
+            _ => None,
+        }
+    }
+
+    const fn files(&self) -> Option<&PlayerFiles> {
+        match self {
+            Self::Uniform { files, .. } | Self::Preset { files, .. } | Self::Network { files, .. } => Some(files),
             _ => None,
         }
     }
@@ -232,24 +244,24 @@ impl PlayerSpec {
     /// Returns the folder of the endgame tables that this player searches by.
     #[must_use]
     pub fn tables(&self) -> Option<&Path> {
-        match self {
-            Self::Uniform { tables, .. } | Self::Preset { tables, .. } | Self::Network { tables, .. } => {
-                tables.as_deref()
-            }
-            _ => None,
-        }
+        self.files()?.tables.as_deref()
+    }
+
+    /// Returns the file of the opening book that this player plays by.
+    #[must_use]
+    pub fn book(&self) -> Option<&Path> {
+        self.files()?.book.as_deref()
     }
 
     /// Returns what this player is called in tables. `weights` are the bytes of its network: networks are known by
-    /// them, wherever their file lies; endgame tables by their folder.
+    /// them, wherever their file lies; endgame tables and opening books by the name of their folder and file.
     #[must_use]
     pub fn name(&self, weights: &[u8]) -> String {
-        let folder = self.tables().map(|folder| folder.file_name().unwrap_or(folder.as_os_str()).to_string_lossy());
-        let tables = folder.map(|folder| format!("{TABLES}{}", folder.replace(char::is_whitespace, "_")));
-        self.name_without_tables(weights) + &tables.unwrap_or_default()
+        let files = self.files().map(ToString::to_string);
+        self.name_without_files(weights) + &files.unwrap_or_default()
     }
 
-    fn name_without_tables(&self, weights: &[u8]) -> String {
+    fn name_without_files(&self, weights: &[u8]) -> String {
         match self {
             Self::Random => "random".to_owned(),
             Self::Uniform { simulation_count, .. } => format!("uniform:{simulation_count}"),
@@ -432,6 +444,7 @@ mod tests {
         assert_eq!(name("ready@100,1"), "ready-9a129038@100,1");
         assert_eq!(name("ready@100,tables=five/"), "ready-9a129038@100,tables=five");
         assert_eq!(name("ready,tables=five"), "ready-9a129038@400,tables=five");
+        assert_eq!(name("ready@9,1.25,book=x/mlp.book,tables=five"), "ready-9a129038@9,1.25,tables=five,book=mlp.book");
         assert_eq!(name("policy:ready"), "policy:ready-9a129038");
         assert_eq!(name("level:7"), "level:7-9a129038", "a level is one of the network that it is played with");
     }
@@ -445,8 +458,11 @@ mod tests {
             "player \"uniform:1\": \"1\" is not a number of simulations from 2 to 100000000"
         );
         assert_eq!(error("level:11"), "player \"level:11\": \"11\" is not a level from 1 to 10");
-        for text in ["random,tables=a", "level:3,tables=a", "policy:ready,tables=a", "mcts:4,tables="] {
-            let end = "tables=DIR is for a network, uniform:N, mcts:N or grandmaster:N, and stands last";
+        let unfit =
+            ["random,tables=a", "level:3,book=a", "policy:ready,tables=a", "mcts:4,tables=", "mcts:4,book=a,book=b"];
+        for text in unfit {
+            let end =
+                "tables=DIR and book=FILE are for a network, uniform:N, mcts:N or grandmaster:N, and stand last, once";
             assert_eq!(error(text), format!("player {text:?}: {end}"));
         }
         assert_eq!(error("mcts:"), "player \"mcts:\": \"\" is not a number of simulations from 1 to 100000000");

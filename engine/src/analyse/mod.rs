@@ -12,6 +12,7 @@ use runtime::flags::{number_in, seconds_in};
 use shared::game::Outcome;
 use shared::search::{MoveReport, ParallelSearch, Proof, SearchSettings};
 
+use crate::openings;
 use crate::options::EngineOptions;
 use crate::player::PlayerOptions;
 use crate::start::StartOptions;
@@ -59,7 +60,7 @@ fn analyse<G: MatchGame>(
     options: &Options,
     out: &mut dyn Write,
 ) -> anyhow::Result<()> {
-    let (player, preset) = (options.player.player::<G>()?, options.player.preset);
+    let (player, preset) = (options.player.player(Some(game))?, options.player.preset);
     // Only now: with a GPU the network starts the program anew.
     writeln!(out, "{heading}")?;
     let over = match game.outcome(position) {
@@ -79,7 +80,9 @@ fn analyse<G: MatchGame>(
     let limits = thinker.options().limits(simulations, options.time.and_then(|time| started.checked_add(time)));
     thinker.think(game, position, &limits, &mut |_| true)?;
     let search = thinker.search().context("the search is there")?;
-    print(game, search, started.elapsed(), options, out).context("print the analysis")
+    print(game, search, started.elapsed(), options, out).context("print the analysis")?;
+    let book = thinker.book().map(|_| openings::table(game, position, &thinker.book_moves(game, position)));
+    write!(out, "{}", book.unwrap_or_default()).context("print the moves of the book")
 }
 
 fn print<G: MatchGame>(

@@ -32,7 +32,7 @@ pub struct Options {
 /// # Errors
 /// A network that cannot be played; input or output that fails.
 pub fn run(options: &Options, input: impl BufRead + Send + 'static, out: &mut impl Write) -> anyhow::Result<()> {
-    let (player, preset) = (options.player.player()?, options.player.preset);
+    let (player, preset) = (options.player.player(Some(&session::dama()))?, options.player.preset);
     let mut session = HubSession::new(player, preset, options.seed.unwrap_or_else(rand::random));
     let inbox = Inbox::open(input).context("start the thread that reads lines")?;
     match converse(&mut session, inbox, out) {

@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 use std::time::Duration;
 
+use book::BookMove;
 use notation::dama::hub::{self, HubError};
 use notation::dama::hub_level::{HubLevel, HubLevelError};
 use notation::dama::hub_line::{HubLine, quoted};
@@ -154,8 +155,16 @@ impl HubSession {
                 out.flush()?;
                 Ok(Next::Listen)
             }
-            _ => self.think(&position, mode, lines, out),
+            _ => match self.book_move(&position, mode) {
+                Some(found) => play_from_book(found, out).map(|()| Next::Listen),
+                None => self.think(&position, mode, lines, out),
+            },
         }
+    }
+
+    /// Returns a move of the opening book, where a move is wanted.
+    fn book_move(&mut self, position: &Position, mode: Mode) -> Option<BookMove<Move>> {
+        if mode == Mode::Think { self.thinker.draw_from_book(&dama(), position) } else { None }
     }
 
     fn think(
@@ -211,7 +220,18 @@ impl HubSession {
     }
 }
 
-fn dama() -> Dama {
+/// Answers with a move of the opening book, and says how often it was played.
+fn play_from_book(found: BookMove<Move>, out: &mut dyn Write) -> io::Result<()> {
+    let (mv, results) = (format_with_captured(found.mv), found.results);
+    // From -1 to 1, as the scores of searches.
+    let (score, count) = (2.0 * results.score() - 1.0, results.game_count());
+    writeln!(out, "info depth=1 score={score:.2} nodes=0 time=0.000 pv=\"{mv}\" book={count}")?;
+    writeln!(out, "done move={mv}")?;
+    out.flush()
+}
+
+/// Returns the game that is played: without an end by the number of plies.
+pub fn dama() -> Dama {
     Dama::new(DamaRules { ply_limit: u32::MAX })
 }
 

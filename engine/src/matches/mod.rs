@@ -58,7 +58,7 @@ Players:
   uhp:COMMAND                       any program that speaks UHP, of Hive; also uhp@depth=N:COMMAND, uhp@time=1s:COMMAND
   hub:COMMAND                       any program that speaks the hub protocol, of draughts; also hub@depth=N:COMMAND,
                                     hub@nodes=N:COMMAND, hub@time=1s:COMMAND
-Searches of draughts take endgame tables: ready@100,tables=DIR, mcts:400,tables=DIR.
+Searches take an opening book, and of draughts endgame tables: ready@100,book=FILE, mcts:400,tables=DIR,book=FILE.
 
 Examples:
   alveare match random mcts:100 --games 20
@@ -111,6 +111,7 @@ fn play_game<G: MatchGame>(
     let ladder = run_dir.map(LadderStore::open).transpose().map_err(ladder_usage)?;
     let networks = players.iter().filter_map(|player| player.network().and_then(NetworkSource::file));
     let mut needed: Vec<PathBuf> = networks.map(Path::to_owned).collect();
+    needed.extend(players.iter().filter_map(|player| player.book().map(Path::to_owned)));
     needed.extend(run_dir.map(LadderStore::file));
     let mut games_file =
         options.out.as_deref().map(|file| GamesFile::create(file, &needed)).transpose().map_err(usage)?;

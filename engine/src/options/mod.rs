@@ -38,6 +38,8 @@ pub struct EngineOptions {
     pub transposition_mb: Number<u32>,
     /// How long before the end of the time a search stops, in milliseconds.
     pub time_margin_ms: Number<u32>,
+    /// Whether moves are taken from the opening book, if there is one.
+    pub book: Toggle,
     /// Threads that compute the network.
     pub threads: Number<u32>,
     /// Threads that search the tree.
@@ -89,6 +91,7 @@ impl EngineOptions {
             memory_mb: Number::new(2048, 16..=32_768),
             transposition_mb: Number::new(4, 0..=4096),
             time_margin_ms: Number::new(50, 0..=10_000),
+            book: Toggle::on(),
             threads: Number::new(1, Self::THREADS),
             search_threads: Number::new(1, Self::THREADS),
             multi_pv: Number::new(1, 1..=100),
@@ -233,7 +236,7 @@ impl EngineOptions {
         }
     }
 
-    fn all(&mut self) -> [(&'static str, &'static str, &mut dyn EngineOption); 21] {
+    fn all(&mut self) -> [(&'static str, &'static str, &mut dyn EngineOption); 22] {
         [
             (PRESET, "preset", &mut self.preset),
             ("Level", "level", &mut self.level),
@@ -244,6 +247,7 @@ impl EngineOptions {
             ("MemoryMB", "memory-mb", &mut self.memory_mb),
             ("TranspositionMB", "transposition-mb", &mut self.transposition_mb),
             ("TimeMarginMs", "time-margin-ms", &mut self.time_margin_ms),
+            ("Book", "book", &mut self.book),
             ("Threads", "threads", &mut self.threads),
             ("SearchThreads", "search-threads", &mut self.search_threads),
             ("MultiPV", "", &mut self.multi_pv),

@@ -52,6 +52,11 @@ impl Toggle {
     pub const fn off() -> Self {
         Self { value: false, default: false }
     }
+
+    /// Makes an option that is on.
+    pub const fn on() -> Self {
+        Self { value: true, default: true }
+    }
 }
 
 /// Why an option stays as it is.

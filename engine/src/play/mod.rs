@@ -139,7 +139,7 @@ fn run_game<G: BoardGame>(
     let seed = options.seed.unwrap_or_else(|| if is_watched { rand::random() } else { SEED_UNWATCHED });
     let Strength { simulations: simulation_count, time, .. } = options.strength;
     let limits = MoveLimits { simulation_count, time };
-    let mut thinker = Thinker::new(options.player.player::<G>()?, options.player.preset, seed);
+    let mut thinker = Thinker::new(options.player.player(Some(&game))?, options.player.preset, seed);
     let level = level(options, limits);
     thinker.set_level(level);
     let side = match options.side {

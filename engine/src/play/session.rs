@@ -174,13 +174,18 @@ impl<G: BoardGame> PlaySession<G> {
         while self.game.outcome(self.position()).is_none() {
             let side = self.game.side_to_move(self.position());
             let moves = self.legal_moves();
-            let mv = match (side == self.side, &moves[..]) {
-                (true, [only]) if self.game.format_move(self.position(), *only) == "pass" => *only,
-                (true, _) => break,
-                (false, [only]) => *only,
-                (false, _) => self.think()?,
+            let from_book = if side == self.side || moves.len() == 1 { None } else { self.book_move() };
+            let mv = match (side == self.side, &moves[..], from_book) {
+                (true, [only], _) if self.game.format_move(self.position(), *only) == "pass" => *only,
+                (true, ..) => break,
+                (false, [only], _) => *only,
+                (false, _, Some(mv)) => mv,
+                (false, _, None) => self.think()?,
             };
-            let shown = self.game.format_move(self.position(), mv);
+            let mut shown = self.game.format_move(self.position(), mv);
+            if from_book.is_some() {
+                shown += " (book)";
+            }
             let (who, has) = if side == self.side { ("You", "have") } else { (self.name.as_str(), "has") };
             let line = if shown == "pass" { format!("{who} {has} no move: pass") } else { format!("{who}: {shown}") };
             writeln!(text, "{line}\n").ok();
@@ -191,6 +196,11 @@ impl<G: BoardGame> PlaySession<G> {
             text += &self.result(outcome);
         }
         Ok(text)
+    }
+
+    fn book_move(&mut self) -> Option<G::Move> {
+        let Self { thinker, positions, game, .. } = self;
+        thinker.draw_from_book(game, &positions[positions.len() - 1]).map(|found| found.mv)
     }
 
     fn think(&mut self) -> Result<G::Move, ThinkError> {

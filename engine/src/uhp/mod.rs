@@ -42,7 +42,7 @@ pub struct Options {
 /// # Errors
 /// Unknown or invalid options; a network that cannot be loaded; failed input or output.
 pub fn run(options: &Options, input: impl BufRead + Send + 'static, out: &mut impl Write) -> anyhow::Result<()> {
-    let (player, preset) = (options.player.player()?, options.player.preset);
+    let (player, preset) = (options.player.player(None)?, options.player.preset);
     let mut session = UhpSession::new(player, preset, options.seed.unwrap_or_else(rand::random));
     options.settings.iter().try_for_each(|setting| set(&mut session, setting))?;
     let interrupts = Interrupts::watch().context("listen to interrupts")?;

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use book::Results;
 use shared::game::Game;
 use shared::game::hive::text::format_move;
 use shared::game::hive::{Hive, Move};
@@ -39,6 +40,12 @@ pub fn info_lines(hive: &Hive, search: &ParallelSearch<Hive>, count: u32, time: 
         ))
     };
     (1..=count).zip(search.move_reports()).filter_map(info).collect()
+}
+
+/// Returns the line about a move from the opening book.
+pub fn book_line(text: &str, results: Results) -> String {
+    let (count, score) = (results.game_count(), results.score());
+    format!("info book {text} games {count} score {score:.3}")
 }
 
 /// Returns moves from the root of the tree on, with `; ` between them.

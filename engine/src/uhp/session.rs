@@ -15,6 +15,7 @@ use super::game_clock::GameClock;
 use super::refusal::Refusal;
 use super::report;
 use super::verdict::{Verdict, VerdictValues, Verdicts};
+use crate::openings;
 use crate::options::{EngineOptions, Kind, ShownOption};
 use crate::player::Player;
 use crate::think::Limits;
@@ -112,6 +113,10 @@ impl UhpSession {
         let (position, moves) = game.replay_moves(&hive)?;
         check_turn(&game, position.ply())?;
         self.begin();
+        if let Some(book) = self.thinker.book().filter(|book| !book.is_of(&hive)) {
+            let (found, wanted) = (&book.header().type_name, hive.rules().game_type);
+            logging::print_line(&format!("newgame: the opening book is of {found}, not of {wanted}: it is not used"));
+        }
         Ok(self.game.insert(Played { hive, position, moves }).text())
     }
 
@@ -155,6 +160,17 @@ impl UhpSession {
         if let [only] = legal_moves(game)[..] {
             let text = format_move(&game.position, only);
             logging::print_line(&format!("bestmove {text}: the only move"));
+            return Ok(text);
+        }
+        if let Some(found) = self.thinker.draw_from_book(&hive, &game.position) {
+            let text = format_move(&game.position, found.mv);
+            if self.thinker.options().info_lines.value {
+                viewer.tell(&report::book_line(&text, found.results));
+            }
+            logging::print_line(&format!("bestmove {text}: from the book, {}", openings::summary(found.results)));
+            if let Some(clock) = &mut self.clock {
+                clock.spend(side, started.elapsed());
+            }
             return Ok(text);
         }
         let options = self.thinker.options();

@@ -5,6 +5,8 @@ use std::io::Cursor;
 use runtime::layers::{self, Sources};
 use samples::dataset::DataSet;
 use samples::human_games::{ReadSettings, read_table};
+use shared::game::Game;
+use shared::game::dama::Dama;
 use worker::WorkerConfig;
 
 /// A data set, damaged or not: reading it ends.
@@ -33,6 +35,27 @@ pub fn endgame_table(bytes: &[u8]) {
             set.insert(table);
             for (board, side) in (0..class.byte_count()).step_by(97).filter_map(|index| class.position(index)) {
                 let _ = set.value(&board, side);
+            }
+        }
+        Err(error) => assert!(!error.to_string().contains('\n'), "one line: {error}"),
+    }
+}
+
+/// An opening book: what is read is written alike, and its moves can be looked up.
+pub fn book(bytes: &[u8]) {
+    match book::decode(bytes) {
+        Ok(book) => {
+            assert_eq!(book::decode(&book::encode(&book)).as_ref(), Ok(&book), "a book after a round trip");
+            assert!(book.position_count() <= book.entries().len());
+            for entry in book.entries() {
+                assert!(book.entries_of(entry.position).contains(entry), "a move of its position");
+            }
+            let dama = Dama::default();
+            let position = dama.initial_position();
+            if let Some(chosen) = book.choose(&dama, &position, 1 << 31) {
+                let mut moves = Vec::new();
+                dama.legal_moves(&position, &mut moves);
+                assert!(moves.contains(&chosen.mv), "a legal move");
             }
         }
         Err(error) => assert!(!error.to_string().contains('\n'), "one line: {error}"),

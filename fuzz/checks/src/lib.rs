@@ -32,6 +32,7 @@ pub const CHECKS: &[DecoderCheck] = &[
     named("backup_manifest", backups::backup_manifest),
     named("backup_url", backups::backup_url),
     named("boardspace", game_files::boardspace),
+    named("book", files::book),
     named("data_set", files::data_set),
     named("endgame_table", files::endgame_table),
     named("evaluations", messages::evaluations),

@@ -54,7 +54,9 @@ pub fn player(bytes: &[u8]) {
         Ok(spec) if spec.network().is_none() => {
             let name = spec.name(&[]);
             let again = PlayerSpec::parse(&name, &DEFAULTS).unwrap_or_else(|error| panic!("{text}: {name}: {error}"));
-            assert_eq!(again, spec, "{text}: {name}");
+            // Tables and books are called by the last part of their path.
+            let has_files = spec.tables().is_some() || spec.book().is_some();
+            assert!(again == spec || has_files && again.name(&[]) == name, "{text}: {name}");
         }
         Ok(spec) => assert!(!spec.name(b"weights").is_empty(), "{text}"),
         Err(error) => assert!(!error.to_string().contains('\n'), "one line: {error}"),

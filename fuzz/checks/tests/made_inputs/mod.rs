@@ -1,5 +1,6 @@
 //! Inputs in binary formats: made here, so that they can be reviewed and follow the formats.
 
+mod books;
 mod messages;
 #[cfg(feature = "torch")]
 mod networks;
@@ -14,6 +15,7 @@ pub fn all() -> Vec<Input> {
     let mut inputs = positions::inputs();
     inputs.extend(messages::inputs());
     inputs.extend(tables::inputs());
+    inputs.extend(books::inputs());
     #[cfg(feature = "torch")]
     inputs.extend(networks::inputs());
     inputs

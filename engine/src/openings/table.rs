@@ -1,0 +1,39 @@
+//! What a book holds, as people read it.
+
+use std::fmt::Write;
+
+use book::{Book, BookMove, Results};
+use shared::game::Game;
+
+/// Returns what a book is of, and how much there is in it.
+pub fn totals(book: &Book) -> String {
+    let header = book.header();
+    let (moves, positions) = (book.entries().len(), book.position_count());
+    format!(
+        "{}, {moves} moves of {positions} positions from {} games: {} plies, at least {} games a move",
+        header.type_name, header.game_count, header.plies, header.games_min
+    )
+}
+
+/// Returns in how many games a move was played, and what they scored.
+pub fn summary(results: Results) -> String {
+    format!("played in {} games, score {:.1} %", results.game_count(), 100.0 * results.score())
+}
+
+/// Returns a line for each move, the most played first, from the view of whoever plays it.
+pub fn table<G: Game>(game: &G, position: &G::Position, moves: &[BookMove<G::Move>]) -> String {
+    if moves.is_empty() {
+        return "book: nothing of this position\n".to_owned();
+    }
+    let all: u64 = moves.iter().map(|found| found.results.game_count()).sum();
+    let mut text =
+        format!("{:>8} {:>7} {:>7} {:>7} {:>7} {:>7}  book move\n", "games", "share", "score", "won", "drawn", "lost");
+    for BookMove { mv, results } in moves {
+        let (count, Results { wins, draws, losses }) = (results.game_count(), *results);
+        let share = 100.0 * count as f64 / all.max(1) as f64;
+        let score = 100.0 * results.score();
+        let mv = game.format_move(position, *mv);
+        writeln!(text, "{count:>8} {share:>5.1} % {score:>5.1} % {wins:>7} {draws:>7} {losses:>7}  {mv}").ok();
+    }
+    text
+}
