@@ -6,7 +6,6 @@ use std::sync::Arc;
 use proto::ply_status::Code as PlyCode;
 use proto::{PlyStatus, ReportPliesReply, ReportPliesRequest};
 use runtime::backoff::Backoff;
-use shared::wire::GAME_RESIGNED;
 use tokio::sync::mpsc;
 use tonic::Code;
 use tracing::{error, info, warn};
@@ -144,7 +143,7 @@ fn take_status(state: &WorkerState, report: &PlyReport, status: &PlyStatus) {
     match PlyCode::try_from(status.code) {
         Ok(PlyCode::Accepted) => {
             count(&state.counters.acknowledged_ply_count, 1);
-            if status.reason == GAME_RESIGNED {
+            if status.is_resigned {
                 report.lease.mark_over();
             }
         }

@@ -17,8 +17,8 @@ use runtime::summed_log::SummedLog;
 use shared::encoding::Encoding;
 use shared::ids::GameId;
 use shared::wire::{
-    GAME_RESIGNED, ReportedPly, WireError, game_spec_to_proto, network_ref_to_wire, ply_from_proto,
-    search_settings_to_proto, worker_kind_word,
+    ReportedPly, WireError, game_spec_to_proto, network_ref_to_wire, ply_from_proto, search_settings_to_proto,
+    worker_kind_word,
 };
 use store::{GameKind, WorkerRow};
 use tonic::metadata::MetadataMap;
@@ -304,13 +304,13 @@ fn lease_to_proto(lease: &Lease) -> proto::Lease {
 }
 
 fn status_to_proto(ply: &proto::Ply, status: PlyStatus) -> proto::PlyStatus {
+    let is_resigned = status == PlyStatus::Resigned;
     let (code, reason) = match status {
-        PlyStatus::Accepted => (Code::Accepted, String::new()),
-        PlyStatus::Resigned => (Code::Accepted, GAME_RESIGNED.to_owned()),
+        PlyStatus::Accepted | PlyStatus::Resigned => (Code::Accepted, String::new()),
         PlyStatus::LeaseLost { reason } => (Code::LeaseLost, reason),
         PlyStatus::Refused { reason } => (Code::Refused, reason),
     };
-    proto::PlyStatus { game_id: ply.game_id, ply: ply.ply, code: code.into(), reason }
+    proto::PlyStatus { game_id: ply.game_id, ply: ply.ply, code: code.into(), reason, is_resigned }
 }
 
 pub(super) fn status_of(error: &RegistryError) -> Status {

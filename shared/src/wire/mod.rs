@@ -27,11 +27,6 @@ use crate::setting::SettingError;
 
 /// Message of the status `Unavailable` that ends the evaluation streams of a learner that is stopping.
 pub const LEARNER_STOPPING: &str = "the learner is stopping";
-
-/// What a status says of a ply that was accepted and with which the learner ended the game before the rules do, since a
-/// side resigned. The worker stops playing it; one that does not know these words learns it with the next ply.
-pub const GAME_RESIGNED: &str = "the game is over: a side has resigned";
-
 /// Most leaves that a batch of a worker may hold.
 pub const BATCH_LEAF_COUNT_MAX: usize = 16_384;
 /// Possible numbers of leaves of a batch of a worker.

@@ -137,7 +137,7 @@ impl Games {
         if self.wanted.fetch_sub(1, Ordering::Relaxed) == 1 {
             self.enough.cancel();
         }
-        PlyStatus { game_id: ply.game_id, ply: ply.ply, code: Code::Accepted.into(), reason: String::new() }
+        PlyStatus { game_id: ply.game_id, ply: ply.ply, code: Code::Accepted.into(), ..PlyStatus::default() }
     }
 }
 

@@ -11,7 +11,7 @@ use proto::{
 };
 use shared::ids::{Generation, NetworkId};
 use shared::wire::{
-    EvaluationHeader, GAME_RESIGNED, LEARNER_STOPPING, network_ref_from_wire, ply_from_proto, read_leaf_batch,
+    EvaluationHeader, LEARNER_STOPPING, network_ref_from_wire, ply_from_proto, read_leaf_batch,
     search_settings_to_proto, write_evaluations,
 };
 use tokio_stream::wrappers::ReceiverStream;
@@ -115,6 +115,7 @@ fn store(state: &mut State, worker_id: &str, ply: Ply) -> PlyStatus {
         ply: ply.ply,
         code: code.into(),
         reason: reason.into(),
+        ..PlyStatus::default()
     };
     if let Err(error) = ply_from_proto(&ply) {
         state.faults.push(error.to_string());
@@ -144,7 +145,7 @@ fn store(state: &mut State, worker_id: &str, ply: Ply) -> PlyStatus {
     }
     if !game.is_over && state.resigned_after == Some(game.plies.len()) {
         game.is_over = true;
-        return PlyStatus { reason: GAME_RESIGNED.into(), ..accepted };
+        return PlyStatus { is_resigned: true, ..accepted };
     }
     accepted
 }

@@ -13,7 +13,6 @@ use runtime::auth::Role;
 use shared::game::Game;
 use shared::game::tictactoe::{Position, Square, TicTacToe};
 use shared::record::PolicyTarget;
-use shared::wire::GAME_RESIGNED;
 use tonic::Code;
 
 use super::calls::{Body, Call, Reply, named_networks};
@@ -258,8 +257,7 @@ impl Worker {
                 continue;
             }
             game.unreported.retain(|ply| ply.ply != status.ply);
-            let is_resigned = status.reason == GAME_RESIGNED;
-            if is_resigned || game.is_over() && game.unreported.is_empty() {
+            if status.is_resigned || game.is_over() && game.unreported.is_empty() {
                 self.games.remove(&status.game_id);
                 self.has_finished_game = true;
             }
