@@ -155,12 +155,6 @@ impl<G: NetworkGame> Player<G> {
         Self { network, oracle: None, book: None }
     }
 
-    /// Gives it a book.
-    #[cfg(test)]
-    pub fn with_book(self, book: Book) -> Self {
-        Self { book: Some(Arc::new(book)), ..self }
-    }
-
     /// Returns what the searches ask beside the rules, if there are endgame tables.
     pub fn oracle(&self) -> Option<SharedOracle<G>> {
         self.oracle.clone()

@@ -125,7 +125,7 @@ fn make_run(dir: &Path, game_count: u64) {
         let finished = FinishedGame {
             game_id,
             finish_number: number,
-            result: StoredResult { outcome: Outcome::Win(Side::Black), is_cut_off: false },
+            result: StoredResult { outcome: Outcome::Win(Side::Black), is_cut_off: false, resignation: None },
             ply_count: 3,
             sample_count: 0,
             opening_hash: 0,

@@ -76,7 +76,7 @@ pub(crate) fn convolve(
             let padding = weight.size().last().map_or(0, |size| size / 2);
             Ok(input.f_conv2d(weight, bias, 1, padding, 1, 1)?)
         }
-        Grid::Cells(cells) => Ok(cells.gather(input)?.f_linear(weight, bias)?),
+        Grid::Cells(cells) => cells.convolve_to_learn(input, weight, bias),
     }
 }
 
