@@ -63,7 +63,7 @@ pub(super) struct CallUnderWay {
 
 enum Work {
     Lease { under_way: LeasesUnderWay, asked: u32 },
-    Report { under_way: ReadReportUnderWay, plies: Vec<ReportedPly> },
+    Report { under_way: Box<ReadReportUnderWay>, plies: Vec<ReportedPly> },
 }
 
 /// A ply of a report, as it was when the report came.
@@ -150,7 +150,7 @@ impl World {
                 if self.plan.replies_early {
                     self.acknowledge_early(&under_way, &plies);
                 }
-                self.begin(call, now, Work::Report { under_way, plies });
+                self.begin(call, now, Work::Report { under_way: Box::new(under_way), plies });
                 Ok(None)
             }
             Body::Renew(bytes) => {
@@ -240,7 +240,7 @@ impl World {
             // Nobody hears of it; threads that still wait for it go on.
             match work {
                 Work::Lease { under_way, .. } => drop(life.calls.finish_lease(under_way, now)),
-                Work::Report { under_way, .. } => drop(life.calls.finish_report(under_way, now)),
+                Work::Report { under_way, .. } => drop(life.calls.finish_report(*under_way, now)),
             }
             return;
         }
@@ -252,7 +252,7 @@ impl World {
                 reply.map(|reply| reply.encode_to_vec())
             }
             Work::Report { under_way, plies } => {
-                let reply = life.calls.finish_report(under_way, now);
+                let reply = life.calls.finish_report(*under_way, now);
                 if let Ok(reply) = &reply {
                     self.check_report(&call, began_at, &plies, reply);
                 }
