@@ -51,7 +51,7 @@ Examples:
   alveare tables --pieces 5 --out tables
       Makes endgame tables of Italian draughts, by which `alveare dama --tables tables` plays.
   alveare book --out mlp.book games.uhp
-      Makes an opening book of the games of people or of a run, by which `alveare uhp --book mlp.book` plays.
+      Makes an opening book of human games or those of a run, by which `alveare uhp --book mlp.book` plays.
   alveare match run/networks/FILE.safetensors mcts:400
       Plays a match: how much stronger is one player than the other?
   alveare ladder --run-dir run

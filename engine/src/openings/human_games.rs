@@ -1,4 +1,4 @@
-//! Counting games of people: Hive as everywhere else that human games are read, draughts as PDN.
+//! Counting human games: Hive as everywhere else that human games are read, draughts as PDN.
 
 use std::path::PathBuf;
 
@@ -17,7 +17,7 @@ use shared::game::hive::text::lowest_in_hand;
 use super::counting::Counting;
 use super::sources::pdn_files;
 
-/// A game that people play, in files.
+/// A game of which there are human games in files.
 pub trait HumanGame: NetworkGame {
     /// Counts the games in files and folders.
     ///

@@ -30,7 +30,7 @@ const PLIES_MAX: u32 = 1000;
 const EXAMPLES: &str = "\
 Examples:
   alveare book --out mlp.book games.uhp run
-      Counts the games of people in a file and the finished games of a run: 16 plies of each, moves of 3 games or more.
+      Counts the human games in a file and the finished games of a run: 16 plies of each, moves of 3 games or more.
   alveare book --out dama.book --plies 12 games.pdn
       The same of Italian draughts.
   alveare book mlp.book --show
@@ -40,14 +40,14 @@ Examples:
   alveare uhp --book mlp.book
       Plays by it; so do dama, play, and players of a match (ready@400,book=mlp.book).";
 
-/// Makes an opening book of games that people or a run played, or shows what one holds.
+/// Makes an opening book of human games or those of a run, or shows what one holds.
 ///
 /// A book says of each position and move in how many games it was played, and how they ended. Positions that a symmetry of
 /// the board makes equal are one. Names of players are never kept.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct BookOptions {
-    /// With --out, games: run directories (their finished games of self-play and gates), and games of people: of Hive files
+    /// With --out, games: run directories (their finished games of self-play and gates), and human games: of Hive files
     /// (UHP, PGN, SGF, tables), folders and zip archives, of draughts PDN files and folders with them. Else a book.
     #[arg(value_name = "SOURCE|BOOK", num_args = 1.., required = true)]
     paths: Vec<PathBuf>,

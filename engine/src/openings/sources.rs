@@ -1,4 +1,4 @@
-//! Where games come from: run directories, and paths with games of people.
+//! Where games come from: run directories, and paths with human games.
 
 use std::path::{Path, PathBuf};
 
@@ -26,7 +26,7 @@ pub struct RunSource {
 pub struct Sources {
     /// The runs, in the order in which they were named.
     pub runs: Vec<RunSource>,
-    /// Files and folders with games of people.
+    /// Files and folders with human games.
     pub human_games: Vec<PathBuf>,
 }
 
@@ -47,7 +47,7 @@ impl Sources {
         Ok(Self { runs: runs.into_iter().map(open).collect::<Result<_, _>>()?, human_games })
     }
 
-    /// Returns whether games of draughts are among those of people.
+    /// Returns whether draughts is among the human games.
     pub fn has_pdn(&self) -> bool {
         self.human_games.iter().any(|path| pdn_files(path).iter().any(|file| is_pdn(file)))
     }
