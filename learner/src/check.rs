@@ -7,7 +7,7 @@ use std::path::Path;
 use rayon::prelude::*;
 use registry::hash_moves;
 use runtime::exit::one_line;
-use shared::catalog::{GameSpec, GameVisitor};
+use shared::catalog::GameVisitor;
 use shared::encoding::Encoding;
 use shared::ids::GameId;
 use shared::record::replay;
@@ -37,9 +37,6 @@ pub enum CheckError {
     /// The database cannot be opened, or says too little.
     #[error("the database")]
     Store(#[from] StoreError),
-    /// The game of the run cannot be read.
-    #[error("the game of the run")]
-    Spec(#[from] serde_json::Error),
     /// This program does not know the game of the run.
     #[error("the game of the run")]
     Game(#[from] SettingError),
@@ -52,8 +49,7 @@ pub enum CheckError {
 pub fn check_run(run_dir: &Path) -> Result<Vec<PartReport>, CheckError> {
     let reader = Reader::of_run(run_dir)?;
     let database = check_database(&reader)?;
-    let spec: GameSpec = serde_json::from_str(&reader.run()?.game)?;
-    let games = spec.visit(Games(&reader))?;
+    let games = reader.run()?.game_spec()?.visit(Games(&reader))?;
     Ok(vec![database, games, check_networks(&reader, run_dir), check_checkpoints(&reader, run_dir)])
 }
 

@@ -50,6 +50,9 @@ pub enum StoreError {
         /// The value.
         found: String,
     },
+    /// The run plays a game that this version does not know; a later version may.
+    #[error("the store names a game that is not known: use a newer program")]
+    UnknownGame(#[source] Arc<serde_json::Error>),
     /// The database failed: disk full, input or output error. Trying again later may help.
     #[error("database: {0}")]
     Database(Arc<rusqlite::Error>),

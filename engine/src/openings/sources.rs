@@ -55,8 +55,7 @@ impl Sources {
 
 fn open_run(dir: &Path) -> anyhow::Result<(GameSpec, Reader)> {
     let reader = Reader::of_run(dir)?;
-    let spec = serde_json::from_str(&reader.run()?.game).context("the store names a game that is not known")?;
-    Ok((spec, reader))
+    Ok((reader.run()?.game_spec()?, reader))
 }
 
 /// Returns the files of draughts games behind a path, by name: a file itself, or all PDN files below a folder.

@@ -47,7 +47,7 @@ pub(super) fn measure<E: Encoding>(
     Ok(rows)
 }
 
-/// 32 bits always, 16 where the device multiplies them in hardware or the settings ask for them.
+/// 32 bits always, 16 where the device multiplies them faster or the settings ask for them.
 fn precisions(plan: &BenchPlan<'_>, device: Device) -> Vec<Precision> {
     let is_fast = device.is_cuda() || Precision::for_device(device) == Precision::Bfloat16;
     let is_asked_for = plan.config.training.precision == TrainingPrecision::Bfloat16;

@@ -215,7 +215,7 @@ pub fn open_samples(path: &Path) -> anyhow::Result<GameSource> {
 
 fn open_run(run_dir: &Path, newest: usize) -> anyhow::Result<GameSource> {
     let reader = Reader::of_run(run_dir)?;
-    let spec = serde_json::from_str(&reader.run()?.game).context("the store names a game that is not known")?;
+    let spec = reader.run()?.game_spec()?;
     Ok(GameSource::Run { reader: Box::new(reader), spec, newest })
 }
 

@@ -43,12 +43,9 @@ use series::MetricValues;
 /// Why there is no page for a run.
 #[derive(Debug, thiserror::Error)]
 pub enum PageStartError {
-    /// The store cannot be opened.
+    /// The store cannot be opened, or names a game that this version does not know.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// The store names a game that this version does not know.
-    #[error("the store names a game that is not known: use a newer program")]
-    Game(#[source] serde_json::Error),
     /// The game's numbers are out of range.
     #[error(transparent)]
     Setting(#[from] SettingError),
@@ -74,8 +71,7 @@ impl Page {
     /// [`PageStartError`]: a store that cannot be opened, a game that this version does not know or whose numbers are out of
     /// range.
     pub fn new(run_dir: &Path, token: Option<&Token>) -> Result<Self, PageStartError> {
-        let run = Reader::of_run(run_dir)?.run()?;
-        let game: GameSpec = serde_json::from_str(&run.game).map_err(PageStartError::Game)?;
+        let game = Reader::of_run(run_dir)?.run()?.game_spec()?;
         game.check().map_err(|error| error.under("game"))?;
         Ok(Self {
             game,
