@@ -54,11 +54,11 @@ fn a_wrong_key_is_named_in_one_line_with_its_file() {
 
 #[test]
 fn impossible_settings_and_flags_end_with_64() {
-    let output = actor(&["--games-per-thread", "0"]);
+    let output = actor(&["--games-per-thread", "5000"]);
     assert_eq!(output.status.code(), Some(64));
     let found = stderr(&output);
     assert!(
-        found.ends_with("actor: config --set games_per_thread: games_per_thread: 0 is not in 1..=4096\n"),
+        found.ends_with("actor: config --set games_per_thread: games_per_thread: 5000 is not in 0..=4096\n"),
         "{found}"
     );
     assert_eq!(actor(&["--no-such-flag"]).status.code(), Some(64));

@@ -32,10 +32,7 @@ impl BatchPace {
 
     /// Returns how many leaves the next batch may have.
     pub(super) fn leaf_limit(&self) -> usize {
-        if self.recent_seconds <= 0.0 {
-            return self.leaf_count_max;
-        }
-        // The cast saturates.
+        // The cast saturates; before the first evaluation 0 / 0 is no number, and becomes 0.
         let in_time = (self.seconds_max * self.recent_leaf_count / self.recent_seconds) as usize;
         let limit = in_time.max(LEAF_LIMIT_MIN).min(self.leaf_count_max);
         self.padded_sizes.iter().copied().rfind(|size| *size <= limit).unwrap_or(limit)
@@ -55,7 +52,7 @@ mod tests {
     #[test]
     fn a_batch_is_no_larger_than_the_time_allows() {
         let mut pace = pace(&[]);
-        assert_eq!(pace.leaf_limit(), 1024, "nothing is known yet");
+        assert_eq!(pace.leaf_limit(), LEAF_LIMIT_MIN, "nothing is known yet, and it may be slow");
         for _ in 0..50 {
             let leaf_count = pace.leaf_limit();
             pace.note(leaf_count, Duration::from_micros(250) * leaf_count as u32);

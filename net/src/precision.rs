@@ -109,3 +109,15 @@ fn time_of_product(precision: Precision) -> Duration {
 fn has_bfloat16() -> bool {
     cfg!(target_arch = "x86_64") && std::arch::is_x86_feature_detected!("avx512bf16")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn products_of_both_kinds_can_be_timed() {
+        for precision in [Precision::Float32, Precision::Bfloat16] {
+            assert!(time_of_product(precision) < Duration::MAX, "{precision}");
+        }
+    }
+}

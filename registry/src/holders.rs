@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
+use super::grants::HeldShares;
+
 /// How often workers that are gone are looked for.
 const SWEEP_INTERVAL: Duration = Duration::from_secs(1);
 
@@ -72,6 +74,11 @@ impl Holders {
     /// Returns the number of games that workers hold.
     pub(super) const fn held_count(&self) -> usize {
         self.held_count
+    }
+
+    /// Returns the games that workers hold, by whether these have played.
+    pub(super) const fn held_shares(&self) -> HeldShares {
+        HeldShares { playing: self.held_count - self.newcomer_held_count, newcomers: self.newcomer_held_count }
     }
 
     /// Returns the workers that hold games, each with their number.
@@ -148,18 +155,22 @@ impl Holders {
     }
 
     /// Returns how many games more a worker may have for its share: all of them are shared among those that have played, and
-    /// one share is that of all newcomers together. Each newcomer gets one game to show what it can do, as long as they
-    /// do not hold as many in all as workers may.
+    /// one share is that of all newcomers together. Who came first may hold more than its share until its games end; others
+    /// do not get theirs on top of that, or ninety workers would hold four times as many as they may. Who has none gets
+    /// one in any case, a newcomer as long as they do not hold as many in all as workers may.
     fn share_room(&self, held_count: usize, has_played: bool, held_max: usize) -> usize {
         let played_count = self.workers.len() - self.newcomer_count;
         let share = held_max.div_ceil((played_count + usize::from(self.newcomer_count > 0)).max(1));
         if has_played {
-            return share.saturating_sub(held_count);
+            // What newcomers hold takes nothing away from those that play.
+            let free = held_max.saturating_sub(self.held_shares().playing);
+            return share.saturating_sub(held_count).min(free).max(usize::from(held_count == 0));
         }
+        let free = held_max.saturating_sub(self.held_count);
         let own = share.div_ceil(self.newcomer_count.max(1)).saturating_sub(held_count);
         let left = share.saturating_sub(self.newcomer_held_count);
         let first = usize::from(held_count == 0 && self.newcomer_held_count < held_max);
-        own.min(left).max(first)
+        own.min(left).min(free).max(first)
     }
 
     /// Returns a worker; a new one may hold `held_max` games.
@@ -222,9 +233,11 @@ mod tests {
         let (mut holders, now) = (Holders::default(), Instant::now());
         assert_eq!(ask(&mut holders, "a", 8, 10, now), Grant { count: 8, withheld: None });
         holders.note_ply("a");
-        assert_eq!(ask(&mut holders, "b", 8, 10, now), Grant { count: 5, withheld: Some(Withheld::FairShare) });
+        let rest = Grant { count: 2, withheld: Some(Withheld::FairShare) };
+        assert_eq!(ask(&mut holders, "b", 8, 10, now), rest, "its share is 5, but only 2 are left");
         (0..4).for_each(|_| holders.let_go("a"));
         assert_eq!(ask(&mut holders, "a", 4, 10, now).count, 1);
+        assert_eq!(ask(&mut holders, "b", 6, 10, now).count, 3);
         assert_eq!(holders.held_count(), 10);
         assert_eq!(holders.held().collect::<Vec<_>>(), [("a", 5), ("b", 5)]);
     }
@@ -237,14 +250,26 @@ mod tests {
         assert_eq!(ask(&mut holders, "honest", 8, 16, now).count, 8);
         let names: Vec<String> = (0..100).map(|number| format!("sybil-{number}")).collect();
         let counts: Vec<usize> = names.iter().map(|name| ask(&mut holders, name, 8, 16, now).count).collect();
-        assert_eq!((counts[0], counts.iter().sum::<usize>()), (8, 16), "no more than workers may hold in all");
+        assert_eq!((counts[0], counts.iter().sum::<usize>()), (1, 16), "no more than workers may hold in all");
         (0..8).for_each(|_| holders.let_go("honest"));
         assert_eq!(ask(&mut holders, "honest", 8, 16, now).count, 0, "half of them are its share, whoever else comes");
         holders.let_go("honest");
         assert_eq!(ask(&mut holders, "honest", 8, 16, now).count, 1);
         holders.note_ply("sybil-0");
         let (counted, held) = (holders.newcomer_count, holders.newcomer_held_count);
-        assert_eq!((counted, held), (99, 8), "one that plays is a worker");
+        assert_eq!((counted, held), (99, 15), "one that plays is a worker");
+    }
+
+    #[test]
+    fn workers_that_come_one_after_the_other_do_not_pile_up_games() {
+        let (mut holders, now) = (Holders::default(), Instant::now());
+        for number in 0..90 {
+            let name = format!("worker-{number}");
+            ask(&mut holders, &name, 128, 64, now);
+            holders.note_ply(&name);
+            ask(&mut holders, &name, 128, 64, now);
+        }
+        assert_eq!(holders.held_count(), 64 + 82, "64 and one for each that came too late");
     }
 
     #[test]

@@ -222,8 +222,8 @@ impl<E: Encoding> GameRegistry<E> {
     /// Decides anew how many self-play games workers may hold, from what the inference thread measured.
     pub fn note_load(&self, load: &LeafLoad) {
         let mut inner = self.lock();
-        let held_count = inner.games.holders(GameKind::SelfPlay).held_count();
-        inner.self_play_allowed = games_allowed(inner.self_play_allowed, held_count, load, &self.limits.grants);
+        let held = inner.games.holders(GameKind::SelfPlay).held_shares();
+        inner.self_play_allowed = games_allowed(inner.self_play_allowed, &held, load, &self.limits.grants);
     }
 
     /// Returns what bounds a worker's games.

@@ -11,8 +11,8 @@ pub const THREAD_COUNT_MAX: usize = 1024;
 pub const THREADS: RangeInclusive<usize> = 0..=THREAD_COUNT_MAX;
 /// Threads that a user may ask for where 0 has no meaning.
 pub const THREAD_COUNTS: RangeInclusive<usize> = 1..=THREAD_COUNT_MAX;
-/// Games that one thread of a worker plays at once.
-pub const GAMES_PER_THREAD: RangeInclusive<usize> = 1..=4096;
+/// Games that one thread of a worker plays at once; 0: as many as keep it busy.
+pub const GAMES_PER_THREAD: RangeInclusive<usize> = 0..=4096;
 /// Random plies that both games of a pair start with. Longer openings end many a game before the players begin.
 pub const OPENING_PLIES: RangeInclusive<u32> = 0..=40;
 /// Most legal moves of a position: of a leaf that is evaluated, and of a policy target.

@@ -22,6 +22,7 @@ mod problem;
 mod read;
 mod read_game;
 mod rows;
+mod run_game;
 mod schema;
 #[cfg(feature = "simulation")]
 pub mod simulated;

@@ -1,15 +1,11 @@
 //! What is in the tables, as plain values, and the changes that can be made to them.
 
-use std::sync::Arc;
-
 use rusqlite::types::{FromSql, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
-use shared::catalog::GameSpec;
 use shared::game::{Outcome, Side};
 use shared::ids::{GameId, Generation, NetworkId, NetworkRef};
 use shared::record::{GameRecord, PlyRecord};
 
 use super::columns::UnknownValue;
-use super::error::StoreError;
 
 /// The run: what is played, and by which config.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,16 +22,6 @@ pub struct RunRow {
     pub seed: u64,
     /// File that the weights of generation 0 were read from; `None`: they were random, or an older program made them.
     pub start_network: Option<String>,
-}
-
-impl RunRow {
-    /// Returns what the run plays.
-    ///
-    /// # Errors
-    /// [`StoreError::UnknownGame`].
-    pub fn game_spec(&self) -> Result<GameSpec, StoreError> {
-        serde_json::from_str(&self.game).map_err(|error| StoreError::UnknownGame(Arc::new(error)))
-    }
 }
 
 /// Makes an enum that lies in the database as a word.

@@ -84,11 +84,11 @@ pub(crate) struct TaskReceivers {
 /// Plies that may wait for the reporting task.
 const REPORT_QUEUE_LENGTH: usize = 1024;
 
-/// Makes the channels from `threads` threads with `games_per_thread` games each.
-pub(crate) fn task_channels(threads: usize, games_per_thread: usize) -> (TaskSenders, TaskReceivers) {
+/// Makes the channels from `threads` threads with at most `games_max` games each.
+pub(crate) fn task_channels(threads: usize, games_max: usize) -> (TaskSenders, TaskReceivers) {
     let (batches, batch_receiver) = mpsc::channel(threads * 4);
     let (reports, report_receiver) = mpsc::channel(REPORT_QUEUE_LENGTH);
-    let (game_requests, game_request_receiver) = mpsc::channel(threads * games_per_thread);
+    let (game_requests, game_request_receiver) = mpsc::channel(threads * games_max);
     let senders = TaskSenders { batches, reports, game_requests };
     let receivers =
         TaskReceivers { batches: batch_receiver, reports: report_receiver, game_requests: game_request_receiver };
@@ -96,8 +96,8 @@ pub(crate) fn task_channels(threads: usize, games_per_thread: usize) -> (TaskSen
 }
 
 /// Makes the channel to a thread. It never fills up: a game takes one lease, and waits for at most one batch.
-pub(crate) fn inbox(games_per_thread: usize) -> (mpsc::Sender<ThreadMessage>, mpsc::Receiver<ThreadMessage>) {
-    mpsc::channel(games_per_thread * 2 + 8)
+pub(crate) fn inbox(games_max: usize) -> (mpsc::Sender<ThreadMessage>, mpsc::Receiver<ThreadMessage>) {
+    mpsc::channel(games_max * 2 + 8)
 }
 
 /// Puts a message into a thread's inbox. Never waits, so that a task that is cancelled loses no message.

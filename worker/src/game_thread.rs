@@ -2,6 +2,7 @@
 //! searches.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use shared::encoding::Encoding;
 use shared::search::EvaluationError;
@@ -10,6 +11,7 @@ use tracing::warn;
 
 use crate::channels::{Evaluations, GameRequest, ThreadMessage};
 use crate::counters::count;
+use crate::game_need::{GameBounds, GameNeed};
 use crate::held_leases::HeldLease;
 use crate::leaf_batcher::{LeafBatcher, SentBatch, Stopping};
 use crate::leased_game::{LeasedGame, Step};
@@ -19,6 +21,8 @@ pub(crate) struct GameThread<E: Encoding> {
     batcher: LeafBatcher<E>,
     inbox: mpsc::Receiver<ThreadMessage>,
     halves: [Half<E>; 2],
+    games_first: usize,
+    need: GameNeed,
 }
 
 /// Games whose leaves are sent together.
@@ -35,30 +39,39 @@ impl<E: Encoding> Half<E> {
 }
 
 impl<E: Encoding> GameThread<E> {
-    pub(crate) fn new(batcher: LeafBatcher<E>, inbox: mpsc::Receiver<ThreadMessage>) -> Self {
+    pub(crate) fn new(batcher: LeafBatcher<E>, inbox: mpsc::Receiver<ThreadMessage>, bounds: GameBounds) -> Self {
         let half = || Half { games: vec![], awaited: vec![] };
-        Self { batcher, inbox, halves: [half(), half()] }
+        let need = GameNeed::new(bounds, Instant::now());
+        Self { batcher, inbox, halves: [half(), half()], games_first: bounds.first, need }
     }
 
     /// Plays until the process stops. The learner leases unfinished games to other workers then.
-    pub(crate) fn run(mut self, games_per_thread: usize) {
-        for _ in 0..games_per_thread {
-            if self.request_game(false).is_err() {
-                return;
-            }
-        }
-        while !self.batcher.state.stop.is_cancelled() {
-            if self.receive().is_err() || self.search().is_err() {
-                return;
-            }
-        }
+    pub(crate) fn run(mut self) {
+        // Its only error is that the process stops.
+        let _ = self.play();
     }
 
-    /// Takes the messages in the inbox; waits for one if there is nothing to search.
+    fn play(&mut self) -> Result<(), Stopping> {
+        self.request_games(self.games_first, false)?;
+        while !self.batcher.state.stop.is_cancelled() {
+            self.receive()?;
+            self.search()?;
+        }
+        Ok(())
+    }
+
+    /// Takes the messages in the inbox; waits for one if there is nothing to search, and asks for more games if that is
+    /// often so.
     fn receive(&mut self) -> Result<(), Stopping> {
         if !self.halves.iter().any(Half::can_search) {
+            let waits_from = Instant::now();
             let message = self.inbox.blocking_recv().ok_or(Stopping)?;
+            let now = Instant::now();
+            self.need.note_wait(now - waits_from);
             self.take(message)?;
+            let held_count = self.halves.iter().map(|half| half.games.len()).sum();
+            let more = self.need.more(held_count, now);
+            self.request_games(more, false)?;
         }
         while let Ok(message) = self.inbox.try_recv() {
             self.take(message)?;
@@ -87,7 +100,7 @@ impl<E: Encoding> GameThread<E> {
             Err(error) => {
                 warn!(game_id = lease.game_id, %error, "lease cannot be played");
                 count(&self.batcher.state.counters.unusable_lease_count, 1);
-                self.request_game(true)
+                self.request_games(1, true)
             }
         }
     }
@@ -155,14 +168,18 @@ impl<E: Encoding> GameThread<E> {
             // No leaf of this game is in a batch, and the games after it have not had their turn: their index may change.
             games.swap_remove(index);
         }
+        // Waits where more batches are under way than may be.
+        let sends_from = Instant::now();
         self.halves[half].awaited = self.batcher.send_all()?;
-        (0..finished_count).try_for_each(|_| self.request_game(false))?;
-        (0..dropped_count).try_for_each(|_| self.request_game(true))
+        self.need.note_wait(sends_from.elapsed());
+        self.request_games(finished_count, false)?;
+        self.request_games(dropped_count, true)
     }
 
-    fn request_game(&self, is_after_failure: bool) -> Result<(), Stopping> {
+    fn request_games(&self, count: usize, is_after_failure: bool) -> Result<(), Stopping> {
         let request = GameRequest { thread: self.batcher.thread, is_after_failure };
-        self.batcher.senders.game_requests.blocking_send(request).map_err(|_| Stopping)
+        let requests = &self.batcher.senders.game_requests;
+        (0..count).try_for_each(|_| requests.blocking_send(request).map_err(|_| Stopping))
     }
 }
 

@@ -13,6 +13,7 @@ mod cache;
 mod channels;
 mod counters;
 mod evaluation_stream;
+mod game_need;
 mod game_thread;
 mod held_leases;
 mod leaf_batcher;

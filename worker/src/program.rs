@@ -37,7 +37,7 @@ pub struct WorkerArgs {
     /// Search threads; 0: one for each core.
     #[arg(long, value_name = "NUMBER")]
     pub threads: Option<usize>,
-    /// Games that each thread plays at once.
+    /// Games that each thread plays at once; 0: as many as keep it busy.
     #[arg(long, value_name = "NUMBER")]
     pub games_per_thread: Option<usize>,
     /// Flags for the configuration.

@@ -79,9 +79,9 @@ impl Worker {
         connection: &LearnerConnection,
     ) -> Result<Self, WorkerError> {
         let spec = connection.terms.game.clone();
-        let (senders, receivers) = task_channels(settings.threads, settings.games_per_thread);
+        let (senders, receivers) = task_channels(settings.threads, settings.games.max);
         let (inboxes, inbox_receivers): (Vec<_>, Vec<_>) =
-            (0..settings.threads).map(|_| inbox(settings.games_per_thread)).unzip();
+            (0..settings.threads).map(|_| inbox(settings.games.max)).unzip();
         let (end_sender, ended_threads) = mpsc::channel(settings.threads);
         let starter =
             Starter { settings: &settings, state: &state, connection, senders, inboxes: inbox_receivers, end_sender };
@@ -91,7 +91,7 @@ impl Worker {
             leasing: Leasing::new(receivers.game_requests, inboxes, state.clone(), &settings),
         };
         let reports = PlyReporter::new(receivers.reports, state.clone(), Backoff::new(settings.reconnect_wait_max));
-        info!(threads = settings.threads, games_per_thread = settings.games_per_thread, game = %spec, "starting to play");
+        info!(threads = settings.threads, games_per_thread = settings.games.first, game = %spec, "starting to play");
         Ok(Self {
             settings,
             identity,
@@ -234,7 +234,7 @@ impl GameVisitor for Starter<'_> {
 
     fn visit<E: Encoding>(self, encoding: E) -> Self::Output {
         let terms = &self.connection.terms;
-        let games_per_thread = self.settings.games_per_thread;
+        let bounds = self.settings.games;
         let start = |(thread, inbox)| {
             let batcher_settings = LeafBatcherSettings {
                 thread,
@@ -244,11 +244,11 @@ impl GameVisitor for Starter<'_> {
             };
             let batcher =
                 LeafBatcher::new(encoding.clone(), batcher_settings, self.state.clone(), self.senders.clone());
-            let game_thread = GameThread::new(batcher, inbox);
+            let game_thread = GameThread::new(batcher, inbox, bounds);
             let end_notice = ThreadEndNotice { thread, sender: self.end_sender.clone() };
             std::thread::Builder::new().name(format!("search-{thread}")).spawn(move || {
                 let _end_notice = end_notice;
-                game_thread.run(games_per_thread);
+                game_thread.run();
             })
         };
         self.inboxes.into_iter().enumerate().map(start).collect()

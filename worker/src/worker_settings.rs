@@ -14,6 +14,8 @@ use serde::{Deserialize, Serialize};
 use shared::bounds::{GAMES_PER_THREAD, THREADS};
 use shared::setting::{SettingError, check_range, check_that};
 
+use crate::game_need::GameBounds;
+
 /// Settings as written in the file of an actor or evaluator.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -30,7 +32,8 @@ pub struct WorkerConfig {
     pub token_file: PathBuf,
     /// Search threads, 0..=1024; 0: one for each core.
     pub threads: usize,
-    /// Games that each thread plays at once, 1..=4096: their leaves share batches.
+    /// Games that each thread plays at once, 0..=4096: their leaves share batches. 0: 32 at first, and twice as many as long
+    /// as the thread waits for answers more than half of the time, up to 1,024.
     pub games_per_thread: usize,
     /// Size of the evaluation cache in bytes, all threads together, 0 to 1 TiB; 0: no cache.
     pub cache_bytes: usize,
@@ -62,7 +65,7 @@ impl Default for WorkerConfig {
             key: PathBuf::new(),
             token_file: PathBuf::new(),
             threads: 0,
-            games_per_thread: 32,
+            games_per_thread: 0,
             cache_bytes: 256 << 20,
             request_timeout: Duration::from_secs(30),
             evaluation_timeout: Duration::from_secs(120),
@@ -80,7 +83,7 @@ pub struct WorkerSettings {
     pub(crate) learner: Target,
     pub(crate) token: Option<Token>,
     pub(crate) threads: usize,
-    pub(crate) games_per_thread: usize,
+    pub(crate) games: GameBounds,
     pub(crate) cache_bytes_per_thread: usize,
     pub(crate) request_timeout: Duration,
     pub(crate) evaluation_timeout: Duration,
@@ -121,7 +124,7 @@ impl WorkerConfig {
             learner,
             token,
             threads,
-            games_per_thread: self.games_per_thread,
+            games: GameBounds::of(self.games_per_thread),
             cache_bytes_per_thread: self.cache_bytes / threads,
             request_timeout: self.request_timeout,
             evaluation_timeout: self.evaluation_timeout,
@@ -167,8 +170,8 @@ mod tests {
     fn an_impossible_setting_is_named() {
         let message = |config: WorkerConfig| config.check(None).unwrap_err().to_string();
         assert_eq!(
-            message(WorkerConfig { games_per_thread: 0, ..WorkerConfig::default() }),
-            "games_per_thread: 0 is not in 1..=4096"
+            message(WorkerConfig { games_per_thread: 5000, ..WorkerConfig::default() }),
+            "games_per_thread: 5000 is not in 0..=4096"
         );
         assert_eq!(
             message(WorkerConfig { drain_timeout: Duration::MAX, ..WorkerConfig::default() }),

@@ -2,6 +2,8 @@
 
 mod common;
 
+use std::time::Duration;
+
 use common::{Disk, FakeLearner, InvalidAnswer, State};
 use fixtures::load_generator;
 use proto::{GameKind, WorkerKind};
@@ -74,6 +76,26 @@ async fn a_game_that_the_learner_ends_since_a_side_resigned_is_finished_and_not_
     assert_eq!((summary.dropped_game_count, summary.refused_ply_count), (0, 0));
     assert_eq!(summary.finished_game_count + summary.game_count, 40, "those that it had no time to put away");
     assert_eq!(summary.acknowledged_ply_count, 120);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+async fn a_thread_that_waits_for_answers_takes_more_games_unless_their_number_is_set() {
+    let held = async |games_per_thread, wanted| {
+        let disk = Disk::new(State { answer_time: Duration::from_millis(100), ..State::with_games(300) });
+        let learner = FakeLearner::start(&disk);
+        let config = WorkerConfig { threads: 1, games_per_thread, cache_bytes: 0, ..learner.config() };
+        let worker = Running::start(config.check(None).expect("settings"), WorkerKind::Actor);
+        disk.wait_until("it has as many games as it wants", |state| state.held_count() >= wanted).await;
+        // Longer than the time over which waiting and searching are compared.
+        tokio::time::sleep(Duration::from_secs(3)).await;
+        let held_count = disk.lock().held_count();
+        worker.stop().await;
+        held_count
+    };
+    let many = held(0, 64).await;
+    assert!(many >= 64, "{many} games");
+    let few = held(8, 8).await;
+    assert!(few <= 8, "{few} games");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 1)]

@@ -41,7 +41,7 @@ pub struct PlanArgs {
     #[arg(long, value_name = "N", default_value_t = 1.0, value_parser = above_zero)]
     actor_cores: f64,
     /// Games that each core plays at once, 1 to 4096 (games_per_thread of the actor).
-    #[arg(long, value_name = "N", default_value_t = 32, value_parser = number_in(GAMES_PER_THREAD))]
+    #[arg(long, value_name = "N", default_value_t = 32, value_parser = number_in(1..=*GAMES_PER_THREAD.end()))]
     games_per_core: usize,
     /// Time from an actor to the learner and back, as measured by ping.
     #[arg(long, value_name = "TIME", default_value = "1ms", value_parser = humantime::parse_duration)]

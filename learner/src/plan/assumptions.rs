@@ -42,7 +42,7 @@ impl Assumptions {
             leaf_bytes: 182.0,
             answer_bytes: 124.0,
             actor_us: 3.8,
-            learner_us: 15.0,
+            learner_us: 8.5,
             ply_bytes: 270.0,
             gate_share: if config.gate.rule == GateRule::Sequential { 0.5 } else { 0.9 },
             promotions: 0.5,

@@ -277,7 +277,7 @@ fn make_services<E: Encoding>(
     let in_flight_max = settings.server.batches_in_flight_max as usize;
     let (registry, best) = (Arc::clone(&taken_up.registry), Arc::clone(&taken_up.best));
     let joined = Arc::<JoinedWorkers>::default();
-    let load = LoadMeter::new(inference.counters(), Instant::now());
+    let load = LoadMeter::new(inference.counters(), Some(inference.queue()), Instant::now());
     let files = taken_up.files.clone();
     let servers_max = settings.inference.servers_max;
     let remote_inference =

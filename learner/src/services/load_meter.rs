@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use inference::{InferenceCounters, InferenceCounts};
+use inference::{InferenceCounters, InferenceCounts, QueueView};
 use registry::LeafLoad;
 
 /// Time between two looks at least.
@@ -14,15 +14,17 @@ const INTERVAL: Duration = Duration::from_secs(1);
 #[derive(Debug)]
 pub struct LoadMeter {
     counters: Arc<InferenceCounters>,
+    /// `None` in a simulation, which has no queue.
+    queue: Option<QueueView>,
     last: Mutex<(Instant, InferenceCounts)>,
 }
 
 impl LoadMeter {
     /// Begins to measure.
     #[must_use]
-    pub fn new(counters: Arc<InferenceCounters>, now: Instant) -> Self {
+    pub fn new(counters: Arc<InferenceCounters>, queue: Option<QueueView>, now: Instant) -> Self {
         let last = Mutex::new((now, counters.counts()));
-        Self { counters, last }
+        Self { counters, queue, last }
     }
 
     /// Returns the load since the last look, unless that is too short a time ago.
@@ -34,18 +36,21 @@ impl LoadMeter {
             return None;
         }
         let counts = self.counters.counts();
-        let load = load(&last.1, &counts, elapsed);
+        let queued_leaf_count = self.queue.as_ref().map_or(0, |queue| queue.waiting_leaves().self_play);
+        let load = load(&last.1, &counts, queued_leaf_count, elapsed);
         *last = (now, counts);
         Some(load)
     }
 }
 
 /// Returns the load between two looks. By Little's law (1961), the leaves that wait on average are the waits of all leaves,
-/// summed, over the time in which they were answered.
-fn load(before: &InferenceCounts, after: &InferenceCounts, elapsed: Duration) -> LeafLoad {
+/// summed, over the time in which they were answered. Of a queue that grows that says too little, since the longest waits
+/// are still to end: then those count that wait now.
+fn load(before: &InferenceCounts, after: &InferenceCounts, queued_leaf_count: u64, elapsed: Duration) -> LeafLoad {
     let wait_us = after.self_play_wait_us.saturating_sub(before.self_play_wait_us);
+    let mean_leaf_count = wait_us as f64 / elapsed.as_micros().max(1) as f64;
     LeafLoad {
-        waiting_leaf_count: wait_us as f64 / elapsed.as_micros().max(1) as f64,
+        waiting_leaf_count: mean_leaf_count.max(queued_leaf_count as f64),
         // What inference servers take at once is two evaluations' worth.
         batch_leaf_count: usize::try_from(after.batch_leaf_limit + after.remote_leaf_count_max / 2)
             .unwrap_or(usize::MAX),
@@ -61,7 +66,7 @@ mod tests {
     #[test]
     fn leaves_that_wait_are_their_waits_over_the_time() {
         let (counters, start) = (Arc::new(InferenceCounters::default()), Instant::now());
-        let meter = LoadMeter::new(Arc::clone(&counters), start);
+        let meter = LoadMeter::new(Arc::clone(&counters), None, start);
         // 1,000 leaves of 300 ms each within two seconds: 150 at a time.
         counters.self_play_wait_us.store(1000 * 300_000, Ordering::Relaxed);
         counters.batch_leaf_limit.store(128, Ordering::Relaxed);

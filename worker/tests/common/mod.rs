@@ -59,6 +59,8 @@ pub struct State {
     pub broken_network: Option<u32>,
     /// Stops answering on the evaluation stream after so many answers.
     pub evaluations_left: Option<usize>,
+    /// How long each answer takes.
+    pub answer_time: Duration,
     /// Stores plies but never acknowledges after so many reports.
     pub acknowledgements_left: Option<usize>,
     pub joined: u32,
@@ -87,6 +89,7 @@ impl Default for State {
             invalid_answers: VecDeque::new(),
             broken_network: None,
             evaluations_left: None,
+            answer_time: Duration::ZERO,
             acknowledgements_left: None,
             joined: 0,
             renewals: 0,
@@ -118,6 +121,11 @@ impl State {
 
     pub fn are_all_over(&self) -> bool {
         self.games.values().all(|game| game.is_over)
+    }
+
+    /// Returns how many games somebody plays.
+    pub fn held_count(&self) -> usize {
+        self.games.values().filter(|game| game.holder.is_some() && !game.is_over).count()
     }
 
     pub fn ply_count(&self) -> usize {

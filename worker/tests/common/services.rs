@@ -165,6 +165,8 @@ impl Inference for Services {
         let answering = async move {
             while let Some(Ok(batch)) = batches.next().await {
                 disk.wait_until_answering().await;
+                let answer_time = disk.lock().answer_time;
+                tokio::time::sleep(answer_time).await;
                 let answer = disk.change(|state| answer(state, &batch));
                 if answers.send(Ok(answer)).await.is_err() {
                     return;

@@ -187,7 +187,7 @@ impl World {
             Arc::clone(&best),
             Arc::clone(&status),
             Arc::clone(&joined),
-            LoadMeter::new(Arc::clone(&inference), now),
+            LoadMeter::new(Arc::clone(&inference), None, now),
         );
         let (trainer, hand) = TrainerHandle::by_hand();
         let sources = ProgressSources {
