@@ -29,6 +29,7 @@ mod output;
 mod peak;
 mod planes;
 mod precision;
+mod product_time;
 mod schedule;
 mod settings;
 mod spec;

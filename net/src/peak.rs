@@ -1,9 +1,8 @@
 //! What a device can do at best: one large matrix multiplication, which everything else is measured against.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use tch::Tensor;
-
+use crate::product_time::fastest_product;
 use crate::{Device, NetError, Precision};
 
 /// Rows and columns of the matrices: large enough to hide what a call costs, small enough to be quick.
@@ -12,40 +11,15 @@ const CPU_SIZE: i64 = 1024;
 /// Calls that are timed together on a GPU, where one alone would be mostly waiting for the answer.
 const GPU_CALLS: u32 = 8;
 
-impl Device {
-    /// Waits until everything that the device was told to do is done. A processor is never behind.
-    pub fn wait(self) {
-        if let tch::Device::Cuda(number) = self.0 {
-            tch::Cuda::synchronize(number as i64);
-        }
-    }
-}
-
 /// Returns the floating-point operations a second of a large matrix multiplication on `device` in numbers of `precision`,
 /// the best of what `time` allows, at least one after a first that is not counted. Threads: those of the calling thread.
 ///
 /// # Errors
 /// [`NetError::Torch`] if memory does not suffice.
 pub fn matmul_flop_per_second(device: Device, precision: Precision, time: Duration) -> Result<f64, NetError> {
-    let _no_gradients = tch::no_grad_guard();
     let (size, calls) = if device.is_cuda() { (GPU_SIZE, GPU_CALLS) } else { (CPU_SIZE, 1) };
-    let matrix = || Tensor::f_rand([size, size], (precision.kind(), device.0));
-    let (left, right) = (matrix()?, matrix()?);
-    let multiply = || -> Result<f64, NetError> {
-        let started_at = Instant::now();
-        for _ in 0..calls {
-            drop(left.f_matmul(&right)?);
-        }
-        device.wait();
-        Ok(started_at.elapsed().as_secs_f64() / f64::from(calls))
-    };
-    multiply()?;
-    let started_at = Instant::now();
-    let mut best = multiply()?;
-    while started_at.elapsed() < time {
-        best = best.min(multiply()?);
-    }
-    Ok(2.0 * (size as f64).powi(3) / best)
+    let seconds = fastest_product(device, precision.kind(), [size; 3], calls, time)?;
+    Ok(2.0 * (size as f64).powi(3) / seconds)
 }
 
 #[cfg(test)]

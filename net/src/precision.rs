@@ -2,18 +2,19 @@
 
 use std::fmt;
 use std::sync::OnceLock;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
-use tch::{Kind, Tensor};
+use tch::Kind;
 
 use crate::Device;
+use crate::product_time::fastest_product;
 
 /// Sides of the multiplication that decides between the numbers of a processor: the rows of one, its columns, and the
 /// columns of the other, as in a convolution of 3 x 3 from 64 filters to 64.
-const TRIAL_SIDES: (i64, i64, i64) = (1024, 576, 64);
-/// How often each is timed: the fastest counts, so that other programs do not decide.
-const TRIAL_COUNT: usize = 12;
+const TRIAL_SIDES: [i64; 3] = [1024, 576, 64];
+/// How long each is tried: some ten times, of which the fastest counts, so that other programs do not decide.
+const TRIAL_TIME: Duration = Duration::from_millis(6);
 
 /// The numbers in which a network multiplies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -90,19 +91,9 @@ impl TrainingPrecision {
     }
 }
 
-/// Returns how long one multiplication takes in these numbers; for ever, if it cannot be made.
-fn time_of_product(precision: Precision) -> Duration {
-    let _no_gradients = tch::no_grad_guard();
-    let (rows, inner, columns) = TRIAL_SIDES;
-    let matrix = |rows, columns| Tensor::f_ones([rows, columns], (precision.kind(), tch::Device::Cpu));
-    let (Ok(left), Ok(right)) = (matrix(rows, inner), matrix(inner, columns)) else { return Duration::MAX };
-    let time = || {
-        let started_at = Instant::now();
-        left.f_matmul(&right).map_or(Duration::MAX, |_| started_at.elapsed())
-    };
-    // The first makes the code and is no measure.
-    time();
-    (0..TRIAL_COUNT).map(|_| time()).min().unwrap_or(Duration::MAX)
+/// Returns the seconds that a product takes on a processor in these numbers; without end, if it cannot be made.
+fn time_of_product(precision: Precision) -> f64 {
+    fastest_product(Device::CPU, precision.kind(), TRIAL_SIDES, 1, TRIAL_TIME).unwrap_or(f64::INFINITY)
 }
 
 /// Returns whether the processor multiplies [`Precision::Bfloat16`] in hardware.
@@ -117,7 +108,7 @@ mod tests {
     #[test]
     fn products_of_both_kinds_can_be_timed() {
         for precision in [Precision::Float32, Precision::Bfloat16] {
-            assert!(time_of_product(precision) < Duration::MAX, "{precision}");
+            assert!(time_of_product(precision).is_finite(), "{precision}");
         }
     }
 }

@@ -44,6 +44,11 @@ impl GameNeed {
         Self { wanted: bounds.first, max: bounds.max, waited: Duration::ZERO, since: now }
     }
 
+    /// Returns how many games the thread wants, in all.
+    pub(crate) const fn wanted(&self) -> usize {
+        self.wanted
+    }
+
     /// Notes that the thread had nothing to search for so long.
     pub(crate) fn note_wait(&mut self, time: Duration) {
         self.waited += time;

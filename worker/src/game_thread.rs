@@ -21,7 +21,6 @@ pub(crate) struct GameThread<E: Encoding> {
     batcher: LeafBatcher<E>,
     inbox: mpsc::Receiver<ThreadMessage>,
     halves: [Half<E>; 2],
-    games_first: usize,
     need: GameNeed,
 }
 
@@ -42,7 +41,7 @@ impl<E: Encoding> GameThread<E> {
     pub(crate) fn new(batcher: LeafBatcher<E>, inbox: mpsc::Receiver<ThreadMessage>, bounds: GameBounds) -> Self {
         let half = || Half { games: vec![], awaited: vec![] };
         let need = GameNeed::new(bounds, Instant::now());
-        Self { batcher, inbox, halves: [half(), half()], games_first: bounds.first, need }
+        Self { batcher, inbox, halves: [half(), half()], need }
     }
 
     /// Plays until the process stops. The learner leases unfinished games to other workers then.
@@ -52,7 +51,7 @@ impl<E: Encoding> GameThread<E> {
     }
 
     fn play(&mut self) -> Result<(), Stopping> {
-        self.request_games(self.games_first, false)?;
+        self.request_games(self.need.wanted(), false)?;
         while !self.batcher.state.stop.is_cancelled() {
             self.receive()?;
             self.search()?;
