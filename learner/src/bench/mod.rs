@@ -173,8 +173,11 @@ mod tests {
 
     #[test]
     fn every_stage_of_every_batch_is_measured_and_adds_up() {
-        for trunk in [net::Trunk::Frame, net::Trunk::Cells] {
-            let config = small(trunk);
+        for (trunk, outlook_heads) in
+            [(net::Trunk::Frame, false), (net::Trunk::Cells, false), (net::Trunk::Cells, true)]
+        {
+            let mut config = small(trunk);
+            config.network.outlook_heads = outlook_heads;
             let report = bench(&plan(&config, &[4, 16]), &|_| {}).expect("it measures");
             assert_eq!(report.inference.iter().map(|row| row.batch).collect::<Vec<_>>(), [4, 16]);
             for row in &report.inference {

@@ -1,7 +1,7 @@
 //! Positions of random games, as workers send them: packed, with the policy indices of their legal moves.
 
 use net::NetworkShape;
-use shared::encoding::{DecodeError, Encoding, NetworkInput, Pos, TrainingBatch};
+use shared::encoding::{DecodeError, ENDING_COUNT_MAX, Encoding, Ending, NetworkInput, Outlook, Pos, TrainingBatch};
 use shared::game::Game;
 use shared::seed::mix_seed;
 
@@ -50,14 +50,18 @@ impl<E: Encoding> RandomPositions<E> {
         Ok(())
     }
 
-    /// Returns `count` positions to learn from: every move as good as another, outcomes in turn.
+    /// Returns `count` positions to learn from: every move as good as another, outcomes in turn, each game soon over.
     pub(super) fn samples(&self, count: usize) -> Result<TrainingBatch, DecodeError> {
         let mut batch = TrainingBatch::default();
-        self.encode(count, &mut batch.input, &mut self.scratch())?;
-        for index in 0..count {
+        let (mut position, mut pieces) = (self.scratch(), Vec::new());
+        self.encode(count, &mut batch.input, &mut position)?;
+        let outlook = Outlook { movers: 0, ending: Some(Ending { plies_left: 1, counts: [0; ENDING_COUNT_MAX] }) };
+        for (index, (packed, _)) in self.packed.iter().cycle().take(count).enumerate() {
             let move_count = batch.input.move_range(index).len();
             batch.policy_targets.extend(std::iter::repeat_n(1.0 / move_count.max(1) as f32, move_count));
             batch.value_targets.push([1.0, 0.0, -1.0][index % 3]);
+            self.encoding.unpack(packed, &mut position)?;
+            batch.outlook.push(&self.encoding, &position, Some(outlook), &mut pieces);
         }
         Ok(batch)
     }

@@ -24,6 +24,9 @@ pub enum MeasureError {
 
 /// Returns how well `network` predicts `samples`, each as it was played, untransformed; `None` if `stop` came first.
 ///
+/// Computed in 32 bits, whatever games are played in: in 16, the values depend on how threads share a sum, and a position
+/// near 0 changes sides from one measurement to the next.
+///
 /// # Errors
 /// [`MeasureError`].
 pub fn measure<E: Encoding>(
@@ -36,7 +39,7 @@ pub fn measure<E: Encoding>(
     let device = network.device();
     // Padding lets a GPU see one size only; a processor would evaluate the empty positions for nothing.
     let sizes: &[usize] = if device.is_cuda() { &[BATCH_SIZE] } else { &[] };
-    let mut network = InferenceNetwork::new(network, device, Precision::for_device(device), sizes)?;
+    let mut network = InferenceNetwork::new(network, device, Precision::Float32, sizes)?;
     let order = EpochOrder::plain(samples.position_count(), BATCH_SIZE);
     let source = BatchSource { encoding, samples, order: &order, threads };
     let (mut metrics, mut output) = (PredictionMetrics::default(), NetworkOutput::default());
