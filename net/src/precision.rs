@@ -97,8 +97,15 @@ fn time_of_product(precision: Precision) -> f64 {
 }
 
 /// Returns whether the processor multiplies [`Precision::Bfloat16`] in hardware.
+#[cfg(target_arch = "x86_64")]
 fn has_bfloat16() -> bool {
-    cfg!(target_arch = "x86_64") && std::arch::is_x86_feature_detected!("avx512bf16")
+    std::arch::is_x86_feature_detected!("avx512bf16")
+}
+
+/// Some other processors do too, but nothing has been tried on them.
+#[cfg(not(target_arch = "x86_64"))]
+fn has_bfloat16() -> bool {
+    false
 }
 
 #[cfg(test)]

@@ -7,23 +7,37 @@ use std::path::Path;
 use std::process::{Command, ExitCode};
 
 use anyhow::{Context, Result, bail};
+use clap::Args;
 
-use crate::steps::with_packages;
-use crate::workspace::{Workspace, run};
+use crate::other_machines::{cross_compiler, is_there};
+use crate::workspace::{Workspace, run, with_packages};
 
 /// The programs of the archive: what links libtorch needs its libraries beside it, and is for containers.
 const PROGRAMS: [&str; 2] = ["actor", "evaluator"];
 /// What lies beside them.
 const FILES: [&str; 4] = ["deploy/alveare-actor.service", "config/actor.toml", "LICENSE-APACHE", "LICENSE-MIT"];
 
+/// What archives can be made for.
+const TARGETS: [&str; 2] = ["x86_64-unknown-linux-gnu", "aarch64-unknown-linux-gnu"];
+
+/// For which machines.
+#[derive(Debug, Args)]
+pub struct DistArguments {
+    /// Machines that the programs are for; by default those like this one. Others take `rustup target add TARGET` and a
+    /// cross compiler (Debian: gcc-aarch64-linux-gnu, gcc-x86-64-linux-gnu).
+    #[arg(long, value_parser = TARGETS)]
+    target: Option<String>,
+}
+
 /// Builds the archive and says where it lies.
-pub fn dist(workspace: &Workspace) -> Result<ExitCode> {
-    let target = host(workspace)?;
-    if !target.ends_with("-linux-gnu") {
-        bail!("dist: programs for any Linux are linked against glibc, on Linux; this machine is {target}");
+pub fn dist(workspace: &Workspace, arguments: &DistArguments) -> Result<ExitCode> {
+    let host = host(workspace)?;
+    let target = arguments.target.clone().unwrap_or_else(|| host.clone());
+    if !TARGETS.contains(&target.as_str()) {
+        bail!("dist: programs for any Linux are linked against glibc; this machine is {host}: name a --target");
     }
     let target_dir = workspace.target_dir()?;
-    build(workspace, &target)?;
+    build(workspace, &target, &host)?;
     let (dist, name) = (target_dir.join("dist"), format!("alveare-workers-{}-{target}", env!("CARGO_PKG_VERSION")));
     let folder = dist.join(&name);
     if folder.exists() {
@@ -40,19 +54,44 @@ pub fn dist(workspace: &Workspace) -> Result<ExitCode> {
     }
     let archive = format!("{name}.tar.gz");
     pack(workspace, &dist, &name, &archive)?;
-    let sums = fs::File::create(dist.join("SHA256SUMS")).context("create SHA256SUMS")?;
-    run(Command::new("sha256sum").current_dir(&dist).arg(&archive).stdout(sums))?;
+    write_sums(&dist)?;
     println!("xtask: {}; check it with `sha256sum --check SHA256SUMS`", dist.join(archive).display());
     Ok(ExitCode::SUCCESS)
 }
 
-/// Builds the programs for `target`, which is this machine's: named, it keeps build scripts as they are.
-fn build(workspace: &Workspace, target: &str) -> Result<()> {
+/// Builds the programs for `target`: named even if it is the `host`, it keeps build scripts as they are.
+fn build(workspace: &Workspace, target: &str, host: &str) -> Result<()> {
     let mut command = workspace.cargo();
+    if target != host {
+        let compiler = cross_compiler(target);
+        if !is_there(&compiler) {
+            bail!(
+                "dist: {target} takes {compiler}, which is not there (Debian: apt-get install {})",
+                package(&compiler)
+            );
+        }
+        command.env(format!("CARGO_TARGET_{}_LINKER", target.replace('-', "_").to_uppercase()), compiler);
+    }
     command.args(with_packages(&["build", "--release", "--locked", "--target", target], &PROGRAMS));
     // In addition to what .cargo/config.toml says, which the variable RUSTFLAGS would replace.
     command.arg("--config").arg(format!("target.{target}.rustflags = ['-C', 'target-feature=+crt-static']"));
     run(command.env("CARGO_PROFILE_RELEASE_STRIP", "symbols"))
+}
+
+/// The package that it comes with.
+fn package(compiler: &str) -> String {
+    let triple = compiler.trim_end_matches("-gcc").replace('_', "-");
+    format!("gcc-{triple}")
+}
+
+/// Writes the checksums of all archives that lie in `dist`.
+fn write_sums(dist: &Path) -> Result<()> {
+    let entries = fs::read_dir(dist).with_context(|| format!("read {}", dist.display()))?;
+    let mut names = entries.map(|entry| entry.map(|entry| entry.file_name())).collect::<Result<Vec<_>, _>>()?;
+    names.retain(|name| name.to_string_lossy().ends_with(".tar.gz"));
+    names.sort();
+    let sums = fs::File::create(dist.join("SHA256SUMS")).context("create SHA256SUMS")?;
+    run(Command::new("sha256sum").current_dir(dist).args(names).stdout(sums))
 }
 
 /// Packs a folder. Equal files give equal bytes: names are sorted, and times are those of the newest commit.
@@ -115,6 +154,13 @@ mod tests {
         assert_eq!(asks_for_linker(&program), Some(true));
         assert_eq!(asks_for_linker(b"#!/bin/sh"), None);
         assert_eq!(asks_for_linker(&program[..50]), None);
+    }
+
+    #[test]
+    fn a_cross_compiler_and_its_package_are_named_as_debian_does() {
+        let [x86, arm] = TARGETS.map(cross_compiler);
+        assert_eq!((x86.as_str(), package(&x86).as_str()), ("x86_64-linux-gnu-gcc", "gcc-x86-64-linux-gnu"));
+        assert_eq!((arm.as_str(), package(&arm).as_str()), ("aarch64-linux-gnu-gcc", "gcc-aarch64-linux-gnu"));
     }
 
     #[test]

@@ -11,7 +11,7 @@ use anyhow::{Context, Result, bail};
 use clap::Args;
 
 use crate::libtorch;
-use crate::workspace::{Workspace, run};
+use crate::workspace::{LIBRARY_PATH, Workspace, library_path, run};
 
 /// Checks that link libtorch.
 const TORCH_TARGETS: [&str; 2] = ["network_file", "learner_settings"];
@@ -55,7 +55,7 @@ fn command(workspace: &Workspace, target: &str, found: &Path, seconds: u32) -> R
     command.current_dir(workspace.root()).args(["fuzz", "run", target]);
     if TORCH_TARGETS.contains(&target) {
         let libtorch = libtorch::ensure(libtorch::Flavour::of_this_machine())?;
-        command.env("LIBTORCH", &libtorch).env("LD_LIBRARY_PATH", crate::workspace::library_path(&libtorch));
+        command.env("LIBTORCH", &libtorch).env(LIBRARY_PATH, library_path(&libtorch));
         command.args(["--features", "torch"]);
     }
     let seeds = workspace.root().join("fuzz/corpus").join(target);

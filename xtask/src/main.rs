@@ -11,6 +11,7 @@ mod fuzz;
 mod games;
 mod libtorch;
 mod link;
+mod other_machines;
 mod rust_version;
 mod steps;
 mod tidy;
@@ -41,7 +42,7 @@ enum Task {
     /// Builds the programs in release mode: learner, actor, evaluator, alveare.
     Build,
     /// Makes an archive of actor and evaluator that start on any Linux, with its checksum.
-    Dist,
+    Dist(dist::DistArguments),
     /// Checks what no compiler checks: file lengths, leftovers, who may name what.
     Tidy,
     /// Runs the benchmarks and prints their tables.
@@ -78,7 +79,7 @@ fn run(task: Task) -> Result<ExitCode> {
         Task::Up(arguments) => up::up(&workspace, &arguments),
         Task::Test(arguments) => steps::test(&workspace, &arguments),
         Task::Build => steps::build(&workspace),
-        Task::Dist => dist::dist(&workspace),
+        Task::Dist(arguments) => dist::dist(&workspace, &arguments),
         Task::Tidy => tidy::tidy(&workspace),
         Task::Bench(arguments) => bench::bench(&workspace, &arguments),
         Task::Audit(arguments) => audit::audit(&workspace, &arguments),

@@ -8,9 +8,10 @@ use clap::Args;
 
 use crate::bench;
 use crate::libtorch;
+use crate::other_machines;
 use crate::rust_version;
 use crate::tidy;
-use crate::workspace::{Workspace, run, words};
+use crate::workspace::{Workspace, run, with_packages, words};
 
 /// The programs a user gets. `alveare` is made by the crate `engine`.
 pub const PROGRAM_PACKAGES: [&str; 4] = ["learner", "actor", "evaluator", "engine"];
@@ -45,6 +46,7 @@ pub fn test(workspace: &Workspace, arguments: &TestArguments) -> Result<ExitCode
         command
     };
 
+    step("other machines", || other_machines::check(workspace))?;
     step_command(&mut cargo(&["test"]))?;
     step_command(&mut cargo(&["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]))?;
     step_command(&mut cargo(&with_packages(&["build"], &PROGRAM_PACKAGES)))?;
@@ -68,13 +70,6 @@ pub fn build(workspace: &Workspace) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// `arguments` followed by `-p NAME` for each package.
-pub fn with_packages<'a>(arguments: &[&'a str], packages: &[&'a str]) -> Vec<&'a str> {
-    let mut all = arguments.to_vec();
-    all.extend(packages.iter().flat_map(|package| ["-p", package]));
-    all
-}
-
 fn step_command(command: &mut Command) -> Result<()> {
     step(&words(command), || run(command))
 }
@@ -91,11 +86,6 @@ fn step(name: &str, work: impl FnOnce() -> Result<()>) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn packages_are_named_one_by_one() {
-        assert_eq!(with_packages(&["test"], &["a", "b"]), ["test", "-p", "a", "-p", "b"]);
-    }
 
     #[test]
     fn a_failing_step_passes_its_error_on() {

@@ -45,7 +45,7 @@ impl Workspace {
     /// A cargo command that builds against and runs with the libtorch at `libtorch`.
     pub fn cargo_with(&self, libtorch: &Path) -> Command {
         let mut command = self.cargo();
-        command.env("LIBTORCH", libtorch).env("LD_LIBRARY_PATH", library_path(libtorch));
+        command.env("LIBTORCH", libtorch).env(LIBRARY_PATH, library_path(libtorch));
         command
     }
 
@@ -64,14 +64,24 @@ impl Workspace {
     }
 }
 
+/// The variable in which the dynamic linker finds the folders that it searches.
+pub const LIBRARY_PATH: &str = if cfg!(target_os = "macos") { "DYLD_LIBRARY_PATH" } else { "LD_LIBRARY_PATH" };
+
 /// What the dynamic linker searches: libtorch first, then what the user had set.
 pub fn library_path(libtorch: &Path) -> OsString {
     let mut path = libtorch.join("lib").into_os_string();
-    if let Some(before) = env::var_os("LD_LIBRARY_PATH").filter(|before| !before.is_empty()) {
+    if let Some(before) = env::var_os(LIBRARY_PATH).filter(|before| !before.is_empty()) {
         path.push(":");
         path.push(before);
     }
     path
+}
+
+/// `arguments` followed by `-p NAME` for each package.
+pub fn with_packages<'a>(arguments: &[&'a str], packages: &[&'a str]) -> Vec<&'a str> {
+    let mut all = arguments.to_vec();
+    all.extend(packages.iter().flat_map(|package| ["-p", package]));
+    all
 }
 
 /// Runs `command` and says in words how it failed.
@@ -120,6 +130,11 @@ fn target_directory(metadata: &str) -> Option<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn packages_are_named_one_by_one() {
+        assert_eq!(with_packages(&["test"], &["a", "b"]), ["test", "-p", "a", "-p", "b"]);
+    }
 
     #[test]
     fn target_directory_is_read_from_cargo_metadata() {

@@ -25,10 +25,31 @@ const WHEEL_PYTHON: &str = "3.12";
 const WHEEL_GLIBCS: [&str; 5] =
     ["manylinux_2_28", "manylinux_2_27", "manylinux_2_25", "manylinux_2_17", "manylinux2014"];
 
+/// What libtorch's libraries for processors are called, and those that they load: GNU's or LLVM's OpenMP; on arm64 Linux
+/// Arm's and NVIDIA's linear algebra; on Linux two for GPUs, which they call only if there is one.
+const FOR_PROCESSORS: [&str; 9] = [
+    "libtorch.",
+    "libtorch_cpu.",
+    "libc10.",
+    "libgomp.",
+    "libomp.",
+    "libarm_compute",
+    "libnvpl_",
+    "libcudart.",
+    "libcupti.",
+];
+
+/// Apple's systems: one flavour, and libraries with other names.
+const IS_MAC: bool = cfg!(target_os = "macos");
+
 /// Downloads libtorch and puts it at `folder`, which lies in `cache`.
 pub fn install(cache: &Path, folder: &Path, flavour: Flavour) -> Result<()> {
     check_pip()?;
-    let size = if flavour == Flavour::Cuda { "some 3 GB" } else { "some 550 MB" };
+    let size = match flavour {
+        Flavour::Cuda => "some 3 GB",
+        Flavour::Cpu if IS_MAC => "some 80 MB",
+        Flavour::Cpu => "some 550 MB",
+    };
     eprintln!("xtask: getting libtorch {LIBTORCH_VERSION} ({size}) into {}", folder.display());
     let work = cache.join(format!("{}.partial-{}", flavour.folder_name(), std::process::id()));
     let result = make(&work, folder, flavour);
@@ -67,17 +88,28 @@ fn check_pip() -> Result<()> {
 fn download_command(wheels: &Path, flavour: Flavour) -> Command {
     let mut command = Command::new("python3");
     command.args(["-m", "pip", "download", "--only-binary=:all:", "--python-version", WHEEL_PYTHON]);
-    for glibc in WHEEL_GLIBCS {
-        command.arg("--platform").arg(format!("{glibc}_{}", std::env::consts::ARCH));
+    for platform in wheel_platforms() {
+        command.arg("--platform").arg(platform);
     }
     command.arg("--dest").arg(wheels).arg(format!("torch=={LIBTORCH_VERSION}"));
     if flavour == Flavour::Cpu {
+        command.arg("--no-deps");
+    }
+    if flavour == Flavour::Cpu && !IS_MAC {
         // libtorch_cpu.so wants these two to load, though it calls neither without a GPU.
-        command.args(["--no-deps", "nvidia-cuda-runtime==13.0.*", "nvidia-cuda-cupti==13.0.*"]);
+        command.args(["nvidia-cuda-runtime==13.0.*", "nvidia-cuda-cupti==13.0.*"]);
     }
     // Standard output is for the path alone.
     command.stdin(Stdio::null()).stdout(std::io::stderr());
     command
+}
+
+/// What PyPI calls this machine ("platform compatibility tags").
+fn wheel_platforms() -> Vec<String> {
+    if IS_MAC {
+        return vec!["macosx_11_0_arm64".to_owned()];
+    }
+    WHEEL_GLIBCS.iter().map(|glibc| format!("{glibc}_{}", std::env::consts::ARCH)).collect()
 }
 
 fn extract(wheel: &Path, unpacked: &Path) -> Result<()> {
@@ -99,19 +131,24 @@ fn lay_out(unpacked: &Path, whole: &Path, flavour: Flavour) -> Result<()> {
             rename(&library, &lib.join(name))?;
         }
     }
-    // Programs link `torch`: named so, they start on machines with and without a GPU.
-    std::os::unix::fs::symlink("libtorch_cpu.so", lib.join("libtorch.so")).context("link libtorch.so")?;
+    if lib.join("libtorch_cpu.so").exists() {
+        // Programs link `torch`: named so, they start on machines with and without a GPU.
+        std::os::unix::fs::symlink("libtorch_cpu.so", lib.join("libtorch.so")).context("link libtorch.so")?;
+    }
     fs::write(whole.join("build-version"), LIBTORCH_VERSION).context("write build-version")
 }
 
 fn is_wanted(name: &str, flavour: Flavour) -> bool {
-    let is_library = name.contains(".so") && name != "libtorch.so" && !name.contains("_python");
-    let for_any = ["libtorch_cpu.", "libc10.", "libgomp.", "libcudart.", "libcupti."];
-    is_library && (flavour == Flavour::Cuda || for_any.iter().any(|start| name.starts_with(start)))
+    let is_library = name.ends_with(".dylib") || name.contains(".so") && name != "libtorch.so";
+    let is_for_processors = FOR_PROCESSORS.iter().any(|start| name.starts_with(start));
+    is_library && !name.contains("_python") && (flavour == Flavour::Cuda || is_for_processors)
 }
 
-/// The `lib` folder of each NVIDIA package.
+/// The `lib` folder of each NVIDIA package; none on a Mac.
 fn nvidia_folders(nvidia: &Path) -> Result<Vec<PathBuf>> {
+    if !nvidia.exists() {
+        return Ok(Vec::new());
+    }
     let folders = files_in(nvidia)?.into_iter().map(|package| package.join("lib"));
     Ok(folders.filter(|folder| folder.is_dir()).collect())
 }
@@ -146,31 +183,50 @@ mod tests {
         fs::write(path, "").unwrap();
     }
 
-    fn laid_out(flavour: Flavour) -> Vec<String> {
+    const FOR_LINUX: [&str; 7] = [
+        "torch/lib/libtorch.so",
+        "torch/lib/libtorch_cpu.so",
+        "torch/lib/libtorch_cuda.so",
+        "torch/lib/libtorch_python.so",
+        "torch/lib/libc10.so",
+        "nvidia/cu13/lib/libcudart.so.13",
+        "nvidia/cudnn/lib/libcudnn.so.9",
+    ];
+
+    fn laid_out(flavour: Flavour, files: &[&str]) -> Vec<String> {
         let folder = tempfile::tempdir().unwrap();
         let (unpacked, whole) = (folder.path().join("unpacked"), folder.path().join("whole"));
         fs::create_dir_all(whole.join("lib")).unwrap();
-        write(unpacked.join("torch/include/ATen/ATen.h"));
-        for name in ["libtorch.so", "libtorch_cpu.so", "libtorch_cuda.so", "libtorch_python.so", "libc10.so"] {
-            write(unpacked.join("torch/lib").join(name));
+        for file in files.iter().chain(&["torch/include/ATen/ATen.h"]) {
+            write(unpacked.join(file));
         }
-        write(unpacked.join("nvidia/cu13/lib/libcudart.so.13"));
-        write(unpacked.join("nvidia/cudnn/lib/libcudnn.so.9"));
         lay_out(&unpacked, &whole, flavour).unwrap();
         assert!(whole.join("include/ATen/ATen.h").exists());
-        assert_eq!(fs::read_link(whole.join("lib/libtorch.so")).unwrap(), Path::new("libtorch_cpu.so"));
+        let (torch, is_mac) = (whole.join("lib/libtorch.so"), whole.join("lib/libtorch.dylib").exists());
+        assert!(is_mac || fs::read_link(torch).unwrap() == Path::new("libtorch_cpu.so"));
         let names = files_in(&whole.join("lib")).unwrap();
         names.iter().map(|path| path.file_name().unwrap().to_str().unwrap().to_owned()).collect()
     }
 
     #[test]
     fn without_a_gpu_only_the_small_libraries_are_kept() {
-        assert_eq!(laid_out(Flavour::Cpu), ["libc10.so", "libcudart.so.13", "libtorch.so", "libtorch_cpu.so"]);
+        assert_eq!(
+            laid_out(Flavour::Cpu, &FOR_LINUX),
+            ["libc10.so", "libcudart.so.13", "libtorch.so", "libtorch_cpu.so"]
+        );
+    }
+
+    #[test]
+    fn a_mac_has_libraries_of_its_own() {
+        let files = ["libtorch.dylib", "libtorch_cpu.dylib", "libtorch_python.dylib", "libc10.dylib", "libomp.dylib"];
+        let files = files.map(|name| format!("torch/lib/{name}"));
+        let names = laid_out(Flavour::Cpu, &files.each_ref().map(String::as_str));
+        assert_eq!(names, ["libc10.dylib", "libomp.dylib", "libtorch.dylib", "libtorch_cpu.dylib"]);
     }
 
     #[test]
     fn with_a_gpu_all_libraries_lie_side_by_side() {
-        let names = laid_out(Flavour::Cuda);
+        let names = laid_out(Flavour::Cuda, &FOR_LINUX);
         assert!(names.contains(&"libtorch_cuda.so".to_owned()) && names.contains(&"libcudnn.so.9".to_owned()));
         assert!(!names.contains(&"libtorch_python.so".to_owned()));
     }

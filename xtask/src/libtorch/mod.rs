@@ -5,6 +5,7 @@
 mod install;
 
 use std::env;
+use std::env::consts::DLL_SUFFIX;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
@@ -45,11 +46,11 @@ impl Flavour {
         }
     }
 
-    /// What must lie in `lib/` for the folder to be whole.
+    /// What must lie in `lib/` for the folder to be whole, without the `.so` or `.dylib` of this system.
     fn libraries(self) -> &'static [&'static str] {
         match self {
-            Self::Cpu => &["libtorch.so", "libtorch_cpu.so", "libc10.so"],
-            Self::Cuda => &["libtorch.so", "libtorch_cpu.so", "libc10.so", "libtorch_cuda.so", "libc10_cuda.so"],
+            Self::Cpu => &["libtorch", "libtorch_cpu", "libc10"],
+            Self::Cuda => &["libtorch", "libtorch_cpu", "libc10", "libtorch_cuda", "libc10_cuda"],
         }
     }
 }
@@ -84,8 +85,9 @@ fn check(folder: &Path, flavour: Flavour) -> Result<()> {
         bail!("there is no folder include/");
     }
     for library in flavour.libraries() {
-        if !folder.join("lib").join(library).exists() {
-            bail!("there is no lib/{library}");
+        let file = format!("{library}{DLL_SUFFIX}");
+        if !folder.join("lib").join(&file).exists() {
+            bail!("there is no lib/{file}");
         }
     }
     match version(folder) {
@@ -132,7 +134,7 @@ mod tests {
         fs::create_dir(folder.path().join("include")).unwrap();
         fs::create_dir(folder.path().join("lib")).unwrap();
         for library in libraries {
-            fs::write(folder.path().join("lib").join(library), "").unwrap();
+            fs::write(folder.path().join("lib").join(format!("{library}{DLL_SUFFIX}")), "").unwrap();
         }
         if let Some(version) = version {
             fs::write(folder.path().join("build-version"), version).unwrap();
@@ -157,7 +159,7 @@ mod tests {
     fn a_missing_library_is_named() {
         let folder = folder_with(None, Flavour::Cpu.libraries());
         let error = check(folder.path(), Flavour::Cuda).unwrap_err();
-        assert_eq!(error.to_string(), "there is no lib/libtorch_cuda.so");
+        assert_eq!(error.to_string(), format!("there is no lib/libtorch_cuda{DLL_SUFFIX}"));
     }
 
     #[test]

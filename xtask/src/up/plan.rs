@@ -8,7 +8,7 @@ use anyhow::{Context, Result, bail, ensure};
 
 use super::UpArguments;
 use super::children::Program;
-use crate::workspace::{Workspace, library_path};
+use crate::workspace::{LIBRARY_PATH, Workspace, library_path};
 
 /// Taken if it is free, so that the address in the README is right most of the time.
 const USUAL_PORT: u16 = 50_051;
@@ -114,7 +114,7 @@ impl Plan {
         if let Some(restore) = &self.restore {
             arguments.extend(["--restore".into(), restore.clone().into()]);
         }
-        let variables = vec![("LD_LIBRARY_PATH", library_path(&self.libtorch))];
+        let variables = vec![(LIBRARY_PATH, library_path(&self.libtorch))];
         Program { name: "learner".to_owned(), path: self.programs_dir.join("learner"), arguments, variables }
     }
 
