@@ -7,8 +7,9 @@ use runtime::layers::{SettingsPreset, Sources};
 use crate::config::{DEFAULT_PRESET, LearnerConfig};
 
 /// The presets that the program carries with it.
-const PRESETS: [SettingsPreset; 7] = [
+const PRESETS: [SettingsPreset; 8] = [
     SettingsPreset { name: "hive-cpu", text: include_str!("../../config/hive-cpu.toml") },
+    SettingsPreset { name: "hive-cpu-zero", text: include_str!("../../config/hive-cpu-zero.toml") },
     SettingsPreset { name: "hive-4090", text: include_str!("../../config/hive-4090.toml") },
     SettingsPreset { name: "hive-original", text: DEFAULT_PRESET },
     SettingsPreset { name: "dama-cpu", text: include_str!("../../config/dama-cpu.toml") },

@@ -169,7 +169,8 @@ fn wrong_usage_is_explained_in_a_line() {
         assert_eq!(output.status.code(), Some(64), "{command:?}: {log}");
         assert!(
             log.contains(
-                "[possible values: hive-cpu, hive-4090, hive-original, dama-cpu, dama-4090, dama-original, tictactoe]"
+                "[possible values: hive-cpu, hive-cpu-zero, hive-4090, hive-original, dama-cpu, dama-4090, dama-original, \
+                 tictactoe]"
             ),
             "{log}"
         );

@@ -73,6 +73,7 @@ fn the_score_of_few_games_promotes_many_an_equal_candidate() {
         ("40 games, as hive-cpu had", score(40, 0.55), [31.8, 21.7], [78.9, 85.0]),
         ("dama-original", score(100, 0.55), [18.4, 8.9], [86.6, 93.6]),
         ("dama-cpu", score(40, 0.525), [43.7, 36.9], [86.9, 93.3]),
+        ("hive-cpu-zero", score(20, 0.5), [58.8, 56.3], [87.1, 92.9]),
         ("tictactoe", score(40, 0.5), [56.3, 54.5], [92.5, 97.5]),
     ];
     for (presets, settings, equal, stronger) in table {
