@@ -78,6 +78,18 @@ fn a_run_that_the_ready_network_does_not_fit_names_the_preset_that_it_fits() {
 }
 
 #[test]
+fn an_empty_variable_takes_the_start_network_back() {
+    let settings_with = |value: &str| {
+        let mut command = learner(&["--preset", "hive-cpu", "--print-config"]);
+        let output = command.env("ALVEARE_LEARNER__RUN__START_NETWORK", value).output().expect("the program starts");
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        text(&output.stdout)
+    };
+    assert!(settings_with("ready").contains("\nstart_network = \"ready\"\n"));
+    assert!(!settings_with("").contains("\nstart_network"), "random weights");
+}
+
+#[test]
 fn a_published_network_is_written_half_as_large_and_measured() {
     let folder = tempfile::tempdir().expect("a folder");
     let ((whole, whole_name), (half, half_name)) = (path_in(&folder, "whole"), path_in(&folder, "half"));

@@ -17,6 +17,9 @@ const PROGRAMS: [&str; 2] = ["actor", "evaluator"];
 /// What lies beside them.
 const FILES: [&str; 4] = ["deploy/alveare-actor.service", "config/actor.toml", "LICENSE-APACHE", "LICENSE-MIT"];
 
+/// Settings of cargo that link them statically.
+const STATIC_PROGRAMS: &str = "deploy/static-programs.toml";
+
 /// What archives can be made for.
 const TARGETS: [&str; 2] = ["x86_64-unknown-linux-gnu", "aarch64-unknown-linux-gnu"];
 
@@ -74,8 +77,7 @@ fn build(workspace: &Workspace, target: &str, host: &str) -> Result<()> {
     }
     command.args(with_packages(&["build", "--release", "--locked", "--target", target], &PROGRAMS));
     // In addition to what .cargo/config.toml says, which the variable RUSTFLAGS would replace.
-    command.arg("--config").arg(format!("target.{target}.rustflags = ['-C', 'target-feature=+crt-static']"));
-    run(command.env("CARGO_PROFILE_RELEASE_STRIP", "symbols"))
+    run(command.arg("--config").arg(workspace.root().join(STATIC_PROGRAMS)))
 }
 
 /// The package that it comes with.

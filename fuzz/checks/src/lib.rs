@@ -6,6 +6,8 @@
 mod backups;
 mod files;
 mod game_files;
+#[cfg(feature = "torch")]
+mod inference_server;
 mod messages;
 mod positions;
 mod protocols;
@@ -42,6 +44,8 @@ pub const CHECKS: &[DecoderCheck] = &[
     named("hub_level", protocols::hub_level),
     named("hub_line", protocols::hub_line),
     named("hub_position", game_files::hub_position),
+    #[cfg(feature = "torch")]
+    named("inference_offers", inference_server::inference_offers),
     named("join_reply", messages::join_reply),
     #[cfg(feature = "torch")]
     named("learner_settings", torch::learner_settings),

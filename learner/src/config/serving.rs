@@ -10,7 +10,7 @@ use net::DeviceChoice;
 use runtime::auth::Role;
 use runtime::tls::TlsSetting;
 use runtime::tls::server::ServerTlsFiles;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use shared::bounds::{BATCHES_IN_FLIGHT, THREADS};
 use shared::setting::{SettingError, check_range, check_that};
 use shared::wire::BATCH_LEAF_COUNTS;
@@ -28,13 +28,20 @@ pub struct RunConfig {
     /// Iterations after which the learner stops, from this start on; 0 for none.
     pub iterations: u32,
     /// Network that a new run starts from, as generation 0: `ready`, a file, a run directory, or the folder of a supervised
-    /// training; none: random weights.
+    /// training; none, or an empty text: random weights.
+    #[serde(default, deserialize_with = "none_if_empty")]
     pub start_network: Option<PathBuf>,
     /// Price of an hour of the learner's machine in any currency, 0..=1,000,000; 0: unknown.
     pub hourly_price: f64,
     /// Time between two summaries in the log, 0 s to 30 days; 0: none.
     #[serde(with = "humantime_serde")]
     pub summary_interval: Duration,
+}
+
+/// Reads a path that an environment variable can take back by being empty.
+fn none_if_empty<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<PathBuf>, D::Error> {
+    let path = Option::<PathBuf>::deserialize(deserializer)?;
+    Ok(path.filter(|path| !path.as_os_str().is_empty()))
 }
 
 /// Longest time between two summaries.

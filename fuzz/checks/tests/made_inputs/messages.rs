@@ -5,9 +5,10 @@ use shared::catalog::GameSpec;
 use shared::encoding::dama::PolicyCoding;
 use shared::game::dama::DamaRules;
 use shared::game::hive::HiveRules;
+use shared::ids::{Generation, NetworkId};
 use shared::record::PolicyTarget;
 use shared::search::{RootSelection, SearchSettings};
-use shared::wire::{game_spec_to_proto, search_settings_to_proto};
+use shared::wire::{EvaluationHeader, game_spec_to_proto, search_settings_to_proto, write_evaluations};
 
 use super::positions::{dama, hive, midgame};
 use super::{Input, cut_off};
@@ -141,6 +142,37 @@ fn answers() -> Vec<Input> {
     ]
 }
 
+/// What an inference server says to a learner that lends it batches 1, 2, 3 of one, two, one leaves with two moves each.
+fn inference_offers() -> Vec<Input> {
+    let ask = |leaves_in_flight_max: u32| proto::InferenceOffer { leaves_in_flight_max, ..Default::default() };
+    let answer = |batch_id: u64, values: &[f32]| {
+        let header = EvaluationHeader {
+            batch_id,
+            network_id: NetworkId::FIRST,
+            generation: Generation::default(),
+            uniform_prior_count: 0,
+        };
+        let answer = Some(write_evaluations(header, &[0.25, 0.75].repeat(values.len()), values));
+        proto::InferenceOffer { answer, active_cell_count: 9, ..ask(4) }
+    };
+    let first = proto::InferenceOffer { server: "gpu-2".to_owned(), ..ask(4) };
+    let refused = proto::EvaluationBatch { batch_id: 2, error: "not here".to_owned(), ..Default::default() };
+    let give_back = proto::InferenceOffer { answer: Some(refused), ..ask(u32::MAX) };
+    let lie = proto::InferenceOffer { active_cell_count: u64::MAX, ..answer(3, &[1.0]) };
+    let session = |offers: &[&proto::InferenceOffer]| {
+        offers.iter().flat_map(|offer| offer.encode_length_delimited_to_vec()).collect::<Vec<u8>>()
+    };
+    let answers = session(&[&first, &answer(2, &[0.5, -0.5]), &answer(1, &[0.0]), &lie]);
+    vec![
+        ("inference_offers/cut_off", cut_off(&answers, 5)),
+        ("inference_offers/answers", answers),
+        ("inference_offers/gives_back", session(&[&first, &give_back, &ask(0), &answer(1, &[0.0])])),
+        ("inference_offers/answers_twice", session(&[&first, &answer(1, &[0.0]), &answer(1, &[0.0])])),
+        ("inference_offers/other_length", session(&[&first, &answer(1, &[0.0, 1.0])])),
+        ("inference_offers/nothing_lent", session(&[&ask(0), &answer(1, &[0.0])])),
+    ]
+}
+
 pub fn inputs() -> Vec<Input> {
-    [leaf_batches(), evaluations(), plies(), settings(), answers()].concat()
+    [leaf_batches(), evaluations(), inference_offers(), plies(), settings(), answers()].concat()
 }
