@@ -1,8 +1,9 @@
 //! `cargo xtask tidy`: what no compiler checks, over every file that git tracks.
 //!
-//! The rules themselves, text in and complaints out, live in `rules`, `circles` and `links`; how a source is
+//! The rules themselves, text in and complaints out, live in `rules`, `circles`, `links` and `changelog`; how a source is
 //! split into production code and tests lives in `source`.
 
+mod changelog;
 mod circles;
 mod links;
 mod rules;
@@ -39,6 +40,7 @@ fn complaints(root: &Path) -> Result<(usize, Vec<String>)> {
     complaints.extend(rules::check_expect_counts(&sources));
     complaints.extend(circles::check_circles(&sources));
     complaints.extend(links::check_links(&sources));
+    complaints.extend(changelog::check_changelog(&sources, env!("CARGO_PKG_VERSION")));
     Ok((sources.len(), complaints))
 }
 
