@@ -10,6 +10,8 @@ use arena::matches::MatchGame;
 use book::{Book, BookMove};
 use networks::{NetworkSource, READY};
 use runtime::exit::UsageError;
+#[cfg(feature = "network")]
+use runtime::exit::one_line;
 use runtime::logging;
 use shared::catalog::NetworkGame;
 use shared::game::Game;
@@ -25,8 +27,9 @@ pub struct PlayerOptions {
     #[arg(long, value_name = "PRESET", default_value = "alphazero")]
     pub preset: SearchPreset,
     /// Network to play: ready (the one that this program carries for the game), none, a file as the learner writes it
-    /// (run/networks/*.safetensors), or a run directory, which means its best network.
-    #[arg(long, value_name = "ready|none|FILE|RUN_DIR", default_value = DEFAULT_NETWORK)]
+    /// (run/networks/*.safetensors), a run directory, which means its best network, or the folder of a pretraining or
+    /// training.
+    #[arg(long, value_name = "ready|none|FILE|DIR", default_value = DEFAULT_NETWORK)]
     network: NetworkChoice,
     /// Endgame tables of Italian draughts to play by, as `alveare tables` makes them.
     #[arg(long, value_name = "DIR")]
@@ -94,7 +97,7 @@ impl PlayerOptions {
     /// of another game or type ([`UsageError`]).
     pub fn player<G: MatchGame>(&self, game: Option<&G>) -> anyhow::Result<Player<G>> {
         // The network first: with a GPU it starts the program anew.
-        let network = self.network.0.as_ref().map(|source| self.open(source)).transpose()?;
+        let network = self.network.0.as_ref().map(|source| self.open(source, game)).transpose()?;
         if network.is_none() && self.preset == SearchPreset::AlphaZero {
             logging::print_line("no network: all moves are equally good, all positions even");
         }
@@ -124,14 +127,19 @@ impl PlayerOptions {
     }
 
     #[cfg(feature = "network")]
-    fn open<G: NetworkGame>(&self, source: &NetworkSource) -> anyhow::Result<Box<dyn PlayedNetwork<G>>> {
+    fn open<G: MatchGame>(
+        &self,
+        source: &NetworkSource,
+        game: Option<&G>,
+    ) -> anyhow::Result<Box<dyn PlayedNetwork<G>>> {
         // Before the first torch call: on a machine with a GPU the program starts anew.
         net::cuda::preload(self.device)?;
         let device = net::open_device(self.device)?;
         let bytes = source.read(&G::default().spec(G::USUAL_VIEW))?;
         let file = net::NetworkFile::from_bytes(source.to_string(), bytes)?;
         let evaluator = net::NetworkEvaluator::<G>::open(&file, device)?;
-        logging::print_line(&format!("playing network {source} on {device}: {}", file.spec()?));
+        let type_name = game.map_or(file.spec()?.game.type_name(), MatchGame::type_name);
+        logging::print_line(&format!("network {source}, on {device}: {type_name}"));
         Ok(Box::new(LocalNetwork {
             source: source.clone(),
             choice: self.device,
@@ -142,7 +150,11 @@ impl PlayerOptions {
     }
 
     #[cfg(not(feature = "network"))]
-    fn open<G: NetworkGame>(&self, source: &NetworkSource) -> anyhow::Result<Box<dyn PlayedNetwork<G>>> {
+    fn open<G: MatchGame>(
+        &self,
+        source: &NetworkSource,
+        _game: Option<&G>,
+    ) -> anyhow::Result<Box<dyn PlayedNetwork<G>>> {
         let advice = "use --network none, or build it with the feature \"network\"";
         Err(UsageError(format!("--network {source}: this program was built without libtorch: {advice}")).into())
     }
@@ -225,7 +237,7 @@ impl<G: NetworkGame> PlayedNetwork<G> for LocalNetwork<G> {
                 batches_at_once,
             };
             let shared = arena::players::SharedNetwork::open(&G::default(), &self.source, settings);
-            let shared = shared.map_err(|error| EvaluationError::NetworkUnavailable(error.to_string()))?;
+            let shared = shared.map_err(|error| EvaluationError::NetworkUnavailable(one_line(&error)))?;
             self.shared = Some((shared, batches_at_once));
         }
         net::set_threads(count as usize);

@@ -37,8 +37,8 @@ Examples:
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct SelfPlayOptions {
-    /// The network: a file, a run directory (its best network), or ready.
-    #[arg(long, value_name = "FILE|RUN_DIR|ready")]
+    /// The network: a file, a run directory (its best network), the folder of a pretraining or training, or ready.
+    #[arg(long, value_name = "FILE|DIR|ready")]
     network: NetworkSource,
     /// The game of the network `ready`; files say it themselves.
     #[arg(long, value_enum, default_value = "hive")]

@@ -4,7 +4,7 @@ use std::error::Error;
 
 use anyhow::ensure;
 use clap::ValueEnum;
-use runtime::exit::UsageError;
+use runtime::exit::{UsageError, one_line};
 use shared::catalog::GameSpec;
 use shared::game::hive::GameType;
 
@@ -68,9 +68,9 @@ impl StartOptions {
     }
 }
 
-/// Returns an error for the user, with the exit code for wrong usage if that is what it is.
+/// Returns an error for the user, its causes included, with the exit code for wrong usage if that is what it is.
 pub fn failure(error: impl Error + Send + Sync + 'static, is_usage: bool) -> anyhow::Error {
-    if is_usage { UsageError(error.to_string()).into() } else { error.into() }
+    if is_usage { UsageError(one_line(&error)).into() } else { error.into() }
 }
 
 /// Refuses an option that belongs to another game.
@@ -90,6 +90,14 @@ pub fn wrong_position(error: impl std::fmt::Display) -> anyhow::Error {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn wrong_usage_keeps_its_causes() {
+        let error = shared::game::MoveError::GameOver { text: "pass".to_owned(), ply: 3 };
+        let error = arena::matches::MatchError::Opening(error);
+        let text = failure(error, true).to_string();
+        assert_eq!(text, "opening: move \"pass\" after the end of the game at ply 3");
+    }
 
     #[test]
     fn a_position_and_facts_say_which_game_they_are_of() {

@@ -129,5 +129,6 @@ fn a_file_that_is_no_network_for_the_game_ends_the_match_with_one_line() {
     std::fs::write(&path, "no network").unwrap();
     let output = play(&["random", &file]);
     assert_eq!(output.status.code(), Some(1));
-    assert!(last_line(&output).starts_with(&format!("alveare: network {file}: ")), "{}", last_line(&output));
+    let expected = format!("alveare: network {file}: not a network file; ");
+    assert!(last_line(&output).starts_with(&expected), "{}", last_line(&output));
 }

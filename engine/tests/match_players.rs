@@ -220,7 +220,11 @@ fn a_hub_engine_of_another_game_ends_the_match() {
 fn what_cannot_be_played_is_reported_in_one_line() {
     let (code, error) = fail(&["random", "nobody"]);
     assert_eq!(code, Some(64));
-    assert!(error.starts_with("alveare: player \"nobody\": there is no such file, and no run directory"), "{error}");
+    assert!(error.starts_with("alveare: player \"nobody\": there is no such file or folder; write ready"), "{error}");
+    let (code, error) = fail(&["random", "mcts:9,book=nowhere"]);
+    let reason =
+        "alveare: player mcts:9,book=nowhere: read opening book nowhere: No such file or directory (os error 2)";
+    assert_eq!((code, error.as_str()), (Some(64), reason));
 
     let (code, error) = fail(&["random", "uhp@depth=1:exit 7"]);
     assert_eq!(
@@ -279,8 +283,8 @@ impl Drop for Killed {
 #[test]
 fn a_match_does_not_write_over_what_it_needs() {
     let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("best.safetensors");
-    std::fs::write(&file, "weights").unwrap();
+    let (file, weights) = (folder.path().join("best.safetensors"), b"\x02\0\0\0\0\0\0\0{}");
+    std::fs::write(&file, weights).unwrap();
     let (file, run_dir) = (file.to_str().unwrap(), folder.path().to_str().unwrap());
     let database = format!("{run_dir}/ladder.db");
     for arguments in
@@ -289,7 +293,7 @@ fn a_match_does_not_write_over_what_it_needs() {
         let (code, error) = fail(&[arguments, &["--games", "2"]].concat());
         assert_eq!((code, error.contains(" is a file that the match needs")), (Some(64), true), "{error}");
     }
-    assert_eq!(std::fs::read_to_string(file).unwrap(), "weights");
+    assert_eq!(std::fs::read(file).unwrap(), weights);
     let games = folder.path().join("games.uhp");
     let other = File::create(&games).unwrap();
     other.lock().unwrap();

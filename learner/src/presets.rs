@@ -33,14 +33,17 @@ pub fn parser() -> impl TypedValueParser<Value = SettingsPreset> {
 /// Returns the first preset whose networks are like `network`; `None` if there is none.
 #[must_use]
 pub fn fitting(network: &NetworkSpec) -> Option<&'static str> {
-    let fits = |preset: &SettingsPreset| {
+    let fits = |spec: &NetworkSpec| spec.game.has_networks_of(&network.game) && spec.shape == network.shape;
+    networks().find(|(_, spec)| fits(spec)).map(|(name, _)| name)
+}
+
+/// Returns each preset by its name, with what its networks are.
+pub(crate) fn networks() -> impl Iterator<Item = (&'static str, NetworkSpec)> {
+    PRESETS.iter().filter_map(|preset| {
         let sources = Sources { program: "learner", preset: Some(*preset), ..Sources::default() };
-        let spec = runtime::layers::load::<LearnerConfig>(&sources)
-            .ok()
-            .and_then(|loaded| NetworkSpec::new(&loaded.raw.game, loaded.raw.network).ok());
-        spec.is_some_and(|spec| spec.game.has_networks_of(&network.game) && spec.shape == network.shape)
-    };
-    PRESETS.iter().find(|preset| fits(preset)).map(|preset| preset.name)
+        let loaded = runtime::layers::load::<LearnerConfig>(&sources).ok()?;
+        Some((preset.name, NetworkSpec::new(&loaded.raw.game, loaded.raw.network).ok()?))
+    })
 }
 
 #[cfg(test)]

@@ -1,5 +1,4 @@
-//! The networks that a user names, to start from or to measure: the ready one, a file, a run directory, or the folder of a
-//! supervised training. Here alone such a name is resolved.
+//! The networks that a user names, to start from or to measure, read and checked.
 
 use std::path::{Path, PathBuf};
 
@@ -9,7 +8,6 @@ use shared::catalog::GameSpec;
 use tracing::info;
 
 use crate::presets;
-use crate::training_source::TrainingSource;
 
 /// What the new weights of a network that grows are filled from: the same network always grows into the same one.
 const GROWTH_SEED: u64 = 1;
@@ -34,16 +32,6 @@ pub enum StartNetworkError {
         /// What does not fit.
         source: NetError,
     },
-}
-
-/// Returns the network that a user's path means: `ready`, the best one if it is a run directory, the result if it is the
-/// folder of a supervised training, or the file itself.
-#[must_use]
-pub fn network_of(path: &Path) -> NetworkSource {
-    let named = NetworkSource::from(path);
-    let Some(path) = named.file() else { return named };
-    let results = [TrainingSource::HumanGames, TrainingSource::DataSets].map(|source| path.join(source.result_file()));
-    results.into_iter().find(|file| file.is_file()).map_or_else(|| path.into(), NetworkSource::File)
 }
 
 /// Returns whether `named` means the network that a run began from, which its store calls `origin`: by the same name, by
@@ -105,20 +93,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_path_means_the_ready_network_a_file_or_the_result_in_a_folder() {
-        let folder = tempfile::tempdir().expect("a folder");
-        assert_eq!(network_of(Path::new("ready")), NetworkSource::Ready);
-        assert_eq!(network_of(folder.path()), NetworkSource::File(folder.path().to_owned()));
-        let result = folder.path().join("trained.safetensors");
-        std::fs::write(&result, "weights").expect("a file");
-        assert_eq!(network_of(folder.path()), NetworkSource::File(result));
-        let run_dir = tempfile::tempdir().expect("a folder");
-        let best = run_dir.path().join("best.safetensors");
-        std::fs::write(&best, "weights").expect("a file");
-        assert_eq!(network_of(run_dir.path()), NetworkSource::File(best));
-    }
-
-    #[test]
     fn a_run_knows_the_network_that_it_began_from_by_any_of_its_names() {
         let folder = tempfile::tempdir().expect("a folder");
         let file = folder.path().join("n.safetensors");
@@ -140,8 +114,14 @@ mod tests {
     fn a_preset_goes_with_each_ready_network() {
         let spec = |game: &GameSpec| open(&NetworkSource::Ready, game).expect("carried").spec().expect("a known game");
         let (hive, dama) = (spec(&Hive::default().spec(26)), spec(&Dama::default().spec(Dama::USUAL_VIEW)));
-        // The same two stand in xtask/src/up/plan.rs, which links no libtorch.
         assert_eq!((presets::fitting(&hive), presets::fitting(&dama)), (Some("hive-cpu"), Some("dama-cpu")));
+        let starts = |preset: &NetworkSpec| {
+            let like = |ready: &NetworkSpec| preset.game.has_networks_of(&ready.game) && ready.shape == preset.shape;
+            [&hive, &dama].into_iter().any(|ready| like(ready) || ready.grows_into(preset))
+        };
+        let names: Vec<_> = presets::networks().filter(|(_, spec)| starts(spec)).map(|(name, _)| name).collect();
+        // The same stand in xtask/src/up/plan.rs, which links no libtorch.
+        assert_eq!(names, ["hive-cpu", "hive-cpu-zero", "hive-4090", "dama-cpu", "dama-4090"]);
         let larger = net::NetworkSettings { blocks: 7, outlook_heads: true, ..hive.shape.settings };
         let wanted = |settings| NetworkSpec::new(&hive.game, settings).expect("such a network can be");
         let opened = |settings| open_as(&NetworkSource::Ready, &wanted(settings));

@@ -1,5 +1,7 @@
 //! The two sources of samples that a network is trained on without self-play, and what depends on them.
 
+use networks::{PRETRAINED_FILE, TRAINED_FILE};
+
 use crate::config::{LearnerConfig, SupervisedSettings};
 
 /// What is learned from.
@@ -52,8 +54,8 @@ impl TrainingSource {
     #[must_use]
     pub const fn result_file(self) -> &'static str {
         match self {
-            Self::HumanGames => "pretrained.safetensors",
-            Self::DataSets => "trained.safetensors",
+            Self::HumanGames => PRETRAINED_FILE,
+            Self::DataSets => TRAINED_FILE,
         }
     }
 }

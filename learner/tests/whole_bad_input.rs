@@ -372,7 +372,7 @@ fn a_learner_goes_on_when_nobody_reads_its_log() {
 fn a_damaged_or_strange_run_directory_is_refused_in_one_line() {
     let mut system = System::new(&[]);
     let mut learner = system.start_learner(&[]);
-    learner.wait_for("training goes on");
+    learner.wait_for("INFO training ");
     learner.kill_hard();
     let network = system.run_dir().join("networks/network-000001.safetensors");
     let whole = std::fs::read(&network).expect("the network is there");
@@ -383,7 +383,7 @@ fn a_damaged_or_strange_run_directory_is_refused_in_one_line() {
     }
     std::fs::write(&network, &whole).expect("written");
     let hive = system.start("learner", system.learner_command(&["--set", "game.name=hive"]));
-    assert_fails(hive, 1, "the run plays {\"name\":\"tictactoe\"}");
+    assert_fails(hive, 1, "the run plays tic-tac-toe, not Hive Base+MLP (frame 16): use another run directory");
     let larger = system.start("learner", system.learner_command(&["--set", "network.filters=24"]));
     assert_fails(larger, 1, "use another run directory");
     let database = system.run_dir().join("alveare.db");
@@ -393,7 +393,7 @@ fn a_damaged_or_strange_run_directory_is_refused_in_one_line() {
     assert_fails(orphaned, 1, "holds networks but no alveare.db");
     std::fs::rename(&elsewhere, &database).expect("moved back");
     let mut again = system.start_learner(&[]);
-    again.wait_for("training goes on");
+    again.wait_for("INFO training ");
     again.kill_hard();
     assert_eq!(Look::open(&system.run_dir()).number("SELECT count(*) FROM networks"), 1);
     let database = rusqlite::Connection::open(system.run_dir().join("alveare.db")).expect("the store opens");

@@ -14,10 +14,15 @@ use std::str::FromStr;
 
 use shared::catalog::GameSpec;
 
-pub use run_dir::{BEST_FILE, DATABASE_FILE, NoRunError, database_of};
+use run_dir::NETWORK_FILES;
+
+pub use run_dir::{BEST_FILE, DATABASE_FILE, NoRunError, PRETRAINED_FILE, TRAINED_FILE, database_of};
 
 /// How the network that the program carries is named on command lines.
 pub const READY: &str = "ready";
+
+/// Largest header of a network file, in bytes; the format allows no more.
+const HEADER_BYTES_MAX: u64 = 100_000_000;
 
 const HIVE: &[u8] = include_bytes!("../hive.safetensors");
 const DAMA: &[u8] = include_bytes!("../dama.safetensors");
@@ -54,12 +59,20 @@ pub enum NetworkSourceError {
     },
     /// A folder without a network in it.
     #[error(
-        "network {}: the folder has no {BEST_FILE}: name a file, or a run directory whose learner has started once",
-        folder.display()
+        "network {}: the folder has none of {}: name a file, a run directory whose learner has started once, or the folder \
+         of a `learner pretrain` or `learner train`",
+        folder.display(),
+        NETWORK_FILES.join(", ")
     )]
-    NoBest {
+    NoNetwork {
         /// The folder.
         folder: PathBuf,
+    },
+    /// The file is of another kind.
+    #[error("network {}: not a network file; `learner`, `learner pretrain` and `learner train` write them", file.display())]
+    OtherFile {
+        /// The file.
+        file: PathBuf,
     },
     /// The program carries no network for the game.
     #[error("network {READY}: this program carries none for {game}")]
@@ -73,18 +86,35 @@ impl NetworkSource {
     /// Returns the bytes of the network file, for `game` if it is the ready one.
     ///
     /// # Errors
-    /// [`NetworkSourceError`]: a file that cannot be read, a folder without a network, a game without a ready one.
+    /// [`NetworkSourceError`]: a file that cannot be read or is of another kind, a folder without a network, a game without
+    /// a ready one.
     pub fn read(&self, game: &GameSpec) -> Result<Cow<'static, [u8]>, NetworkSourceError> {
+        self.check_folder()?;
         match self {
             Self::Ready => {
                 let bytes = ready(game).ok_or_else(|| NetworkSourceError::NotCarried { game: game.to_string() })?;
                 Ok(bytes.into())
             }
-            Self::File(folder) if folder.is_dir() => Err(NetworkSourceError::NoBest { folder: folder.clone() }),
             Self::File(file) => {
-                let bytes = std::fs::read(file);
-                Ok(bytes.map_err(|source| NetworkSourceError::Read { file: file.clone(), source })?.into())
+                let read = std::fs::read(file);
+                let bytes = read.map_err(|source| NetworkSourceError::Read { file: file.clone(), source })?;
+                if begins_as_network(&bytes) {
+                    Ok(bytes.into())
+                } else {
+                    Err(NetworkSourceError::OtherFile { file: file.clone() })
+                }
             }
+        }
+    }
+
+    /// Checks that it is not a folder in which no network was found.
+    ///
+    /// # Errors
+    /// [`NetworkSourceError::NoNetwork`].
+    pub fn check_folder(&self) -> Result<(), NetworkSourceError> {
+        match self {
+            Self::File(folder) if folder.is_dir() => Err(NetworkSourceError::NoNetwork { folder: folder.clone() }),
+            _ => Ok(()),
         }
     }
 
@@ -101,20 +131,21 @@ impl NetworkSource {
 impl FromStr for NetworkSource {
     type Err = Infallible;
 
-    /// Reads `ready`, or the path of a file (`./ready`, if it has that name) or of a run directory.
+    /// Reads `ready`, or the path of a file (`./ready`, if it has that name), of a run directory or of the folder of a
+    /// training.
     fn from_str(text: &str) -> Result<Self, Infallible> {
         Ok(Path::new(text).into())
     }
 }
 
 impl From<&Path> for NetworkSource {
-    /// A run directory means the best network in it.
+    /// A run directory means the best network in it, the folder of a training the network that came of it.
     fn from(path: &Path) -> Self {
         if path.as_os_str() == READY {
             return Self::Ready;
         }
-        let best = path.join(BEST_FILE);
-        Self::File(if best.is_file() { best } else { path.to_owned() })
+        let found = NETWORK_FILES.iter().map(|name| path.join(name)).find(|file| file.is_file());
+        Self::File(found.unwrap_or_else(|| path.to_owned()))
     }
 }
 
@@ -127,6 +158,13 @@ impl fmt::Display for NetworkSource {
     }
 }
 
+/// Returns whether a file begins as a safetensors file: the length of its header, and JSON. Whether the rest is whole, and
+/// which network it is, `net` finds out.
+fn begins_as_network(bytes: &[u8]) -> bool {
+    let Some((length, header)) = bytes.split_first_chunk() else { return false };
+    u64::from_le_bytes(*length) <= HEADER_BYTES_MAX && header.starts_with(b"{")
+}
+
 #[cfg(test)]
 mod tests {
     use shared::catalog::NetworkGame;
@@ -134,6 +172,9 @@ mod tests {
     use shared::game::hive::Hive;
 
     use super::*;
+
+    /// The beginning of a network file.
+    const WEIGHTS: &[u8] = b"\x02\0\0\0\0\0\0\0{}";
 
     #[test]
     fn the_programs_carry_a_small_network_for_each_game() {
@@ -159,16 +200,30 @@ mod tests {
     }
 
     #[test]
-    fn a_run_directory_means_its_best_network() {
-        let run_dir = std::env::temp_dir().join(format!("alveare-networks-{}", std::process::id()));
-        std::fs::create_dir_all(&run_dir).expect("a folder");
-        let source = || NetworkSource::from(run_dir.as_path());
-        let error = source().read(&GameSpec::TicTacToe {}).expect_err("no network");
-        assert!(error.to_string().contains("the folder has no best.safetensors: name a file"), "{error}");
-        std::fs::write(run_dir.join(BEST_FILE), "weights").expect("a file");
-        assert_eq!(source(), NetworkSource::File(run_dir.join("best.safetensors")));
-        assert_eq!(source().read(&GameSpec::TicTacToe {}).expect("the file").as_ref(), b"weights");
-        std::fs::remove_dir_all(&run_dir).expect("removed");
+    fn a_folder_means_the_best_network_of_a_run_or_what_came_of_a_training() {
+        let folder = std::env::temp_dir().join(format!("alveare-networks-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).expect("a folder");
+        let source = || NetworkSource::from(folder.as_path());
+        let error = source().read(&GameSpec::TicTacToe {}).expect_err("no network").to_string();
+        let names = "best.safetensors, pretrained.safetensors, trained.safetensors";
+        assert!(error.contains(&format!("the folder has none of {names}: name a file")), "{error}");
+        for name in ["trained.safetensors", "pretrained.safetensors", "best.safetensors"] {
+            std::fs::write(folder.join(name), WEIGHTS).expect("a file");
+            assert_eq!(source(), NetworkSource::File(folder.join(name)));
+            assert_eq!(source().read(&GameSpec::TicTacToe {}).expect("the file").as_ref(), WEIGHTS);
+        }
+        std::fs::remove_dir_all(&folder).expect("removed");
+    }
+
+    #[test]
+    fn a_file_of_another_kind_is_no_network() {
+        let file = std::env::temp_dir().join(format!("alveare-networks-{}.txt", std::process::id()));
+        for bytes in [&b""[..], b"notes", b"notes {of} a walk", b"\x02\0\0\0\0\0\0\0no"] {
+            std::fs::write(&file, bytes).expect("a file");
+            let error = NetworkSource::File(file.clone()).read(&GameSpec::TicTacToe {}).expect_err("no network");
+            assert!(error.to_string().contains(": not a network file; `learner`, `learner pretrain` and"), "{error}");
+        }
+        std::fs::remove_file(&file).expect("removed");
     }
 
     #[test]

@@ -23,8 +23,8 @@ pub enum MoveTime {
 }
 
 impl MoveTime {
-    /// Times that a user may give one move: up to a day.
-    pub const FIXED_TIMES: RangeInclusive<Duration> = Duration::ZERO..=Duration::from_secs(24 * 60 * 60);
+    /// Times that a user may give one move: 1 ms to a day.
+    pub const FIXED_TIMES: RangeInclusive<Duration> = Duration::from_millis(1)..=Duration::from_secs(24 * 60 * 60);
 
     /// Returns an equal share of the `time` left for so many `moves` (30 if nobody says), and the `increment`, which comes
     /// before the move; both in seconds, not below 0.

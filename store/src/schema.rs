@@ -4,6 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use rusqlite::{Connection, OptionalExtension, TransactionBehavior, named_params};
+use shared::catalog::GameSpec;
 
 use super::version::user_version;
 use super::{RunRow, StoreError, checksum};
@@ -95,10 +96,20 @@ pub(super) fn describe_run(connection: &Connection, given: &RunRow) -> Result<Ru
         return Ok(given.clone());
     };
     if !is_same_json(&stored.game, &given.game) {
-        return Err(StoreError::OtherGame { stored: stored.game, given: given.game.clone() });
+        let (stored, given) = told_apart(&stored.game, &given.game);
+        return Err(StoreError::OtherGame { stored, given });
     }
     connection.execute("UPDATE runs SET config = ?1", [&given.config])?;
     Ok(RunRow { config: given.config.clone(), ..stored })
+}
+
+/// Returns two games as people call them, or in full where they are called the same.
+fn told_apart(one: &str, other: &str) -> (String, String) {
+    let called = |json: &str| serde_json::from_str::<GameSpec>(json).map(|game| game.to_string());
+    match (called(one), called(other)) {
+        (Ok(one), Ok(other)) if one != other => (one, other),
+        _ => (one.to_owned(), other.to_owned()),
+    }
 }
 
 /// Reads the description of the run, if there is one yet.

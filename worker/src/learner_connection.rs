@@ -9,6 +9,7 @@ use runtime::auth::ClientAuth;
 use runtime::backoff::Backoff;
 use runtime::exit::one_line;
 use runtime::limits::MESSAGE_BYTES_MAX;
+use runtime::tls::client::explain;
 use runtime::worker_key::WorkerKey;
 use shared::setting::SettingError;
 use shared::wire::{LEARNER_STOPPING, WireError, worker_kind_word};
@@ -143,7 +144,7 @@ pub(crate) async fn join(
             }
             Err(LearnerSessionError::UnusableJoin(error)) => return Err(WorkerError::Terms(error)),
             Err(error) => {
-                let (learner, cause) = (&settings.learner, one_line(&error));
+                let (learner, cause) = (&settings.learner, explain(&one_line(&error)));
                 match failure_log.due_line(Instant::now()) {
                     DueLine::Warning => warn!(%learner, cause, "waiting for the learner"),
                     DueLine::Info => info!(%learner, cause, "waiting for the learner"),

@@ -28,7 +28,7 @@ pub enum MatchError {
     #[error("player {0}: this program was built without networks")]
     WithoutNetworks(String),
     /// The endgame tables of a player cannot be used.
-    #[error("player {player}: {source}")]
+    #[error("player {player}")]
     Tables {
         /// Its name.
         player: String,
@@ -37,7 +37,7 @@ pub enum MatchError {
         source: EndgameTablesError,
     },
     /// The opening book of a player cannot be used.
-    #[error("player {player}: {source}")]
+    #[error("player {player}")]
     Book {
         /// Its name.
         player: String,

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::ops::RangeInclusive;
 
-use shared::search::{SIMULATION_COUNT_MAX, SearchSettings};
+use shared::search::{RootSelection, SIMULATION_COUNT_MAX, SearchSettings};
 
 use super::spec::PlayerDefaults;
 
@@ -21,6 +21,10 @@ pub struct NetworkSearch {
     pub policy_temperature: f32,
     /// How far below its parent an unvisited move is valued, 0 to 2.
     pub first_play_urgency_reduction: f32,
+    /// How the root shares out the simulations.
+    pub root: RootSelection,
+    /// Logits that a value weighs at a Gumbel root for each visit (c_scale), 0 to 1000.
+    pub gumbel_value_scale: f32,
 }
 
 /// Why a text does not say how a network searches.
@@ -38,8 +42,14 @@ pub enum NetworkSearchError {
     #[error(transparent)]
     Exploration(#[from] ExplorationError),
     /// There is no such key.
-    #[error("there is no {0:?}; write exploration, policy_temperature or first_play_urgency_reduction")]
+    #[error(
+        "there is no {0:?}; write exploration, policy_temperature, first_play_urgency_reduction, root or \
+         gumbel_value_scale"
+    )]
     Key(String),
+    /// Not a way to share out the simulations of a root.
+    #[error("root: {0:?} is neither puct nor gumbel")]
+    Root(String),
     /// Not a possible value of its key.
     #[error("{key}: {value:?} is not a number from {} to {}", .range.start(), .range.end())]
     Value {
@@ -61,8 +71,15 @@ impl NetworkSearch {
     /// Returns the usual search with so many simulations a move, and this exploration constant.
     #[must_use]
     pub fn new(simulation_count: u32, exploration: f32) -> Self {
-        let SearchSettings { policy_temperature, first_play_urgency_reduction, .. } = SearchSettings::default();
-        Self { simulation_count, exploration, policy_temperature, first_play_urgency_reduction }
+        let usual = SearchSettings::default();
+        Self {
+            simulation_count,
+            exploration,
+            policy_temperature: usual.policy_temperature,
+            first_play_urgency_reduction: usual.first_play_urgency_reduction,
+            root: usual.root,
+            gumbel_value_scale: usual.gumbel_value_scale,
+        }
     }
 
     /// Returns the search of a player that says nothing about it.
@@ -90,11 +107,16 @@ impl NetworkSearch {
 
     fn set(&mut self, key: &str, value: &str) -> Result<(), NetworkSearchError> {
         let (place, range) = match key {
+            "root" => {
+                self.root = read_root(value)?;
+                return Ok(());
+            }
             "exploration" => (&mut self.exploration, SearchSettings::EXPLORATIONS),
             "policy_temperature" => (&mut self.policy_temperature, SearchSettings::POLICY_TEMPERATURES),
             "first_play_urgency_reduction" => {
                 (&mut self.first_play_urgency_reduction, SearchSettings::URGENCY_REDUCTIONS)
             }
+            "gumbel_value_scale" => (&mut self.gumbel_value_scale, SearchSettings::GUMBEL_VALUE_SCALES),
             _ => return Err(NetworkSearchError::Key(key.to_owned())),
         };
         let number = value.parse().ok().filter(|number| range.contains(number));
@@ -105,9 +127,14 @@ impl NetworkSearch {
     /// Returns the settings of the search: no noise, always the most visited move.
     #[must_use]
     pub fn settings(&self) -> SearchSettings {
-        let Self { simulation_count, exploration, policy_temperature, first_play_urgency_reduction } = *self;
-        let settings = SearchSettings::default().for_match(simulation_count);
-        SearchSettings { exploration, policy_temperature, first_play_urgency_reduction, ..settings }
+        SearchSettings {
+            exploration: self.exploration,
+            policy_temperature: self.policy_temperature,
+            first_play_urgency_reduction: self.first_play_urgency_reduction,
+            root: self.root,
+            gumbel_value_scale: self.gumbel_value_scale,
+            ..SearchSettings::default().for_match(self.simulation_count)
+        }
     }
 }
 
@@ -126,7 +153,21 @@ impl fmt::Display for NetworkSearch {
         if self.first_play_urgency_reduction != unnamed.first_play_urgency_reduction {
             write!(f, ",first_play_urgency_reduction={}", self.first_play_urgency_reduction)?;
         }
+        if self.root == RootSelection::Gumbel {
+            f.write_str(",root=gumbel")?;
+        }
+        if self.gumbel_value_scale != unnamed.gumbel_value_scale {
+            write!(f, ",gumbel_value_scale={}", self.gumbel_value_scale)?;
+        }
         Ok(())
+    }
+}
+
+fn read_root(text: &str) -> Result<RootSelection, NetworkSearchError> {
+    match text {
+        "puct" => Ok(RootSelection::Puct),
+        "gumbel" => Ok(RootSelection::Gumbel),
+        _ => Err(NetworkSearchError::Root(text.to_owned())),
     }
 }
 
@@ -168,6 +209,15 @@ mod tests {
     }
 
     #[test]
+    fn the_root_can_be_gumbels() {
+        let search = NetworkSearch::parse("16,root=gumbel,gumbel_value_scale=0.5", &DEFAULTS).unwrap();
+        let settings = search.settings();
+        assert_eq!((settings.root, settings.gumbel_value_scale), (RootSelection::Gumbel, 0.5));
+        assert_eq!(search.to_string(), "16,1,root=gumbel,gumbel_value_scale=0.5");
+        assert_eq!(named("16,root=puct").unwrap(), "16,1");
+    }
+
+    #[test]
     fn what_is_not_said_is_the_default() {
         assert_eq!(named("100").unwrap(), "100,1", "names leave 2.5 out, not the default");
         assert_eq!(named("100,2.5,first_play_urgency_reduction=0.5").unwrap(), "100,first_play_urgency_reduction=0.5");
@@ -180,8 +230,10 @@ mod tests {
         assert_eq!(error("100,x"), "\"x\" is not an exploration constant from 0 to 1000");
         assert_eq!(
             error("100,fpu=1"),
-            "there is no \"fpu\"; write exploration, policy_temperature or first_play_urgency_reduction"
+            "there is no \"fpu\"; write exploration, policy_temperature, first_play_urgency_reduction, root or \
+             gumbel_value_scale"
         );
+        assert_eq!(error("100,root=ucb"), "root: \"ucb\" is neither puct nor gumbel");
         assert_eq!(error("100,policy_temperature=0"), "policy_temperature: \"0\" is not a number from 0.1 to 10");
         assert_eq!(error("100,policy_temperature=NaN"), "policy_temperature: \"NaN\" is not a number from 0.1 to 10");
     }

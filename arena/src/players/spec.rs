@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 use std::path::Path;
 use std::time::Duration;
 
-use networks::{NetworkSource, READY};
+use networks::{NetworkSource, NetworkSourceError, READY};
 use sha2::{Digest, Sha256};
 use shared::search::{SearchPreset, SearchSettings};
 
@@ -110,10 +110,18 @@ pub struct PlayerDefaults {
 pub enum PlayerSpecError {
     /// Not one of the known kinds, and not a file.
     #[error(
-        "player {0:?}: there is no such file, and no run directory with a network; write ready, RUN_DIR, FILE.safetensors, \
-         policy:FILE.safetensors, level:N, mcts:N, grandmaster:N, uniform:N, random, uhp:COMMAND or hub:COMMAND"
+        "player {0:?}: there is no such file or folder; write ready, RUN_DIR, FILE.safetensors, policy:FILE.safetensors, \
+         level:N, mcts:N, grandmaster:N, uniform:N, random, uhp:COMMAND or hub:COMMAND"
     )]
     Unknown(String),
+    /// A folder without a network.
+    #[error("player {player:?}: {error}")]
+    Folder {
+        /// The player.
+        player: String,
+        /// What was looked for.
+        error: NetworkSourceError,
+    },
     /// Not a possible search of a network, or number of simulations.
     #[error("player {player:?}: {error}")]
     Search {
@@ -253,8 +261,8 @@ impl PlayerSpec {
         self.files()?.book.as_deref()
     }
 
-    /// Returns what this player is called in tables. `weights` are the bytes of its network: networks are known by
-    /// them, wherever their file lies; endgame tables and opening books by the name of their folder and file.
+    /// Returns what this player is called in tables. `weights` are the bytes of its network: networks are known by the name
+    /// of their file and by them, in whatever folder; endgame tables and opening books by the name of their folder and file.
     #[must_use]
     pub fn name(&self, weights: &[u8]) -> String {
         let files = self.files().map(ToString::to_string);
@@ -294,6 +302,7 @@ impl PlayerSpec {
 /// Reads the network of `player`; a file must be there.
 fn network_source(player: &str, text: &str) -> Result<NetworkSource, PlayerSpecError> {
     let source = NetworkSource::from(Path::new(text));
+    source.check_folder().map_err(|error| PlayerSpecError::Folder { player: player.into(), error })?;
     let is_there = source.file().is_none_or(Path::is_file);
     if is_there { Ok(source) } else { Err(PlayerSpecError::Unknown(player.into())) }
 }
@@ -438,6 +447,9 @@ mod tests {
         assert_eq!(name(&format!("{path}@100")), "best-9a129038@100");
         assert_eq!(name(&format!("{path}@100,1.25")), "best-9a129038@100,1.25", "another player");
         assert_eq!(name(&format!("{path}@100,2.5")), "best-9a129038@100", "names leave 2.5 out");
+        let training = tempfile::tempdir().unwrap();
+        std::fs::write(training.path().join("trained.safetensors"), "weights").unwrap();
+        assert_eq!(name(&format!("{}@100", training.path().display())), "trained-9a129038@100", "by the file in it");
         let error = parse(&format!("{path}@100,-1")).unwrap_err().to_string();
         assert!(error.ends_with("\"-1\" is not an exploration constant from 0 to 1000"), "{error}");
         assert_eq!(name(&format!("policy:{path}")), "policy:best-9a129038");
@@ -451,8 +463,15 @@ mod tests {
 
     #[test]
     fn a_text_that_is_not_a_player_is_explained() {
-        let error = |text| parse(text).unwrap_err().to_string();
-        assert!(error("nobody").starts_with("player \"nobody\": there is no such file, and no run directory"));
+        let error = |text: &str| parse(text).unwrap_err().to_string();
+        assert!(error("nobody").starts_with("player \"nobody\": there is no such file or folder; write ready"));
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().display();
+        let empty = error(&format!("{path}@100"));
+        assert!(
+            empty.starts_with(&format!("player \"{path}@100\": network {path}: the folder has none of best.")),
+            "{empty}"
+        );
         assert_eq!(
             error("uniform:1"),
             "player \"uniform:1\": \"1\" is not a number of simulations from 2 to 100000000"

@@ -29,7 +29,7 @@ pub struct Options {
     /// Simulations. The default is 800, or as many as there is time for.
     #[arg(long, value_name = "N", value_parser = number_in(SearchSettings::SIMULATION_COUNTS))]
     simulations: Option<u32>,
-    /// Time, in seconds, up to 86,400.
+    /// Time, in seconds, 0.001 to 86,400.
     #[arg(long, value_name = "SECONDS", value_parser = seconds_in(MoveTime::FIXED_TIMES))]
     time: Option<Duration>,
     /// Leaves that a network evaluates at once.
@@ -102,7 +102,8 @@ fn print<G: MatchGame>(
         f64::from(count) / time.as_secs_f64().max(1e-9)
     )?;
     writeln!(out, "{:>8} {:>7} {:>7} {:>12}  move", "visits", "share", "prior", "value")?;
-    for report in search.move_reports().into_iter().take(options.moves) {
+    let reports = search.move_reports();
+    for report in reports.iter().copied().take(options.moves) {
         let MoveReport { mv, prior, visit_count, proof, .. } = report;
         let share = 100.0 * f64::from(visit_count) / f64::from(count.max(1));
         let prior = 100.0 * prior;
@@ -110,7 +111,12 @@ fn print<G: MatchGame>(
         let text = game.format_move(position, mv);
         writeln!(out, "{visit_count:>8} {share:>5.1} % {prior:>5.1} % {value:>12}  {text}")?;
     }
-    for (number, report) in (1..).zip(search.move_reports().into_iter().take(options.lines)) {
+    match reports.len().saturating_sub(options.moves) {
+        0 => {}
+        1 => writeln!(out, "... and 1 more move; --moves N shows more")?,
+        more => writeln!(out, "... and {more} more moves; --moves N shows more")?,
+    }
+    for (number, report) in (1..).zip(reports.iter().take(options.lines)) {
         let name = if number == 1 { "best line".to_owned() } else { format!("line {number}") };
         writeln!(out, "{name}: {}", line_text(game, position, search.line_of(report.mv)))?;
     }
@@ -167,14 +173,25 @@ mod tests {
         let shown =
             analysis(&["--game", "hive", "--position", position, "--simulations", "50", "--moves", "3"]).unwrap();
         assert!(shown.starts_with(&format!("{position}\nvalue +0.000 for White after 50 simulations")), "{shown}");
-        assert_eq!(shown.lines().count(), 3 + 3 + 1, "{shown}");
+        assert_eq!(shown.lines().count(), 3 + 3 + 1 + 1, "{shown}");
         let shown = analysis(&["--game", "dama", "--simulations", "200", "--moves", "1", "--lines", "3"]).unwrap();
-        let lines: Vec<&str> = shown.lines().skip(4).collect();
+        let lines: Vec<&str> = shown.lines().skip(5).collect();
         assert!(lines.len() == 3 && lines[0].starts_with("best line: ") && lines[2].starts_with("line 3: "), "{shown}");
         let first = |line: &str| line.split(": ").nth(1).and_then(|line| line.split(", ").next()).map(str::to_owned);
         assert!(first(lines[0]) != first(lines[1]) && first(lines[1]) != first(lines[2]), "{shown}");
         let error = analysis(&["--game", "hive", "--position", &position.replace("[2]", "[3]")]).unwrap_err();
         assert_eq!(error.to_string(), "--position: turn White[3] is claimed after moves that lead to White[2]");
+    }
+
+    #[test]
+    fn moves_that_are_left_out_are_counted() {
+        let line = |moves: &str| {
+            let shown = analysis(&["--game", "dama", "--simulations", "9", "--moves", moves]).unwrap();
+            shown.lines().find(|line| line.starts_with("...")).map(str::to_owned)
+        };
+        assert_eq!(line("5").as_deref(), Some("... and 2 more moves; --moves N shows more"));
+        assert_eq!(line("6").as_deref(), Some("... and 1 more move; --moves N shows more"));
+        assert_eq!((line("7"), line("100")), (None, None));
     }
 
     #[test]
@@ -207,7 +224,10 @@ mod tests {
 
     #[test]
     fn wrong_options_are_wrong_usage() {
-        assert!(analysis(&["--game", "dama", "--time=-1"]).is_err());
+        for time in ["--time=-1", "--time=0"] {
+            let error = analysis(&["--game", "dama", time]).unwrap_err();
+            assert!(error.to_string().contains("not in 1ms..=1day"), "{error}");
+        }
         for arguments in [
             &["--game", "dama", "--type", "Base"][..],
             &["--game", "dama", "--position", "nonsense"],

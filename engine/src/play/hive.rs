@@ -5,7 +5,7 @@ use std::path::Path;
 
 use notation::pgn;
 use notation::uhp::{GameState, format_moves, join_game};
-use shared::game::hive::text::{lowest_in_hand, read_recorded_move};
+use shared::game::hive::text::{lowest_in_hand, read_move, read_recorded_move};
 use shared::game::hive::{Cell, Direction, Hive, Move, Piece, PieceKind, Position};
 use shared::game::{Game, MoveError, Side};
 
@@ -14,6 +14,8 @@ use super::canvas::{Canvas, Ink};
 
 /// Letters from a hexagon to the next in its row; the row below is shifted by half of it.
 const HEXAGON_WIDTH: i32 = 4;
+/// What stands before or behind the piece that a move goes beside.
+const MARKS: [char; 3] = ['-', '/', '\\'];
 /// Colour of the edges.
 const EDGE: u8 = 244;
 /// Colours behind the pieces of White and Black.
@@ -36,21 +38,24 @@ impl BoardGame for Hive {
         text
     }
 
-    /// Reads a move without its colour too, and a climb told by the cell beside another piece.
+    /// Reads a move without the colours of own pieces too, and a climb told by the cell beside another piece.
     fn read(&self, position: &Position, text: &str) -> Result<Move, MoveError> {
-        let text = text.trim();
-        let own = if position.side_to_move() == Side::White { 'w' } else { 'b' };
-        let refused = match self.parse_move(position, text) {
-            Err(error @ MoveError::Unreadable { .. }) => error,
+        let shown = match self.parse_move(position, text.trim()) {
+            Err(MoveError::Unreadable { text, .. }) => text,
             read => return read,
         };
+        let unreadable = |reason: String| MoveError::Unreadable { text: shown.clone(), reason };
+        let coloured = with_colours(position, text).map_err(|reason| unreadable(reason.to_owned()))?;
         let mut legal = vec![];
         self.legal_moves(position, &mut legal);
-        let read = |text: &str| {
-            let mv = read_recorded_move(position, text).ok()?;
-            legal.contains(&lowest_in_hand(position, mv)).then_some(mv)
-        };
-        read(text).or_else(|| read(&format!("{own}{text}"))).ok_or(refused)
+        match read_recorded_move(position, &coloured) {
+            Ok(mv) if legal.contains(&lowest_in_hand(position, mv)) => Ok(mv),
+            // Read strictly: that the place is occupied says more than that the move is illegal.
+            _ => Err(match read_move(position, &coloured) {
+                Ok(_) => MoveError::Illegal { text: shown, ply: position.ply() },
+                Err(error) => unreadable(error.to_string()),
+            }),
+        }
     }
 
     /// PGN for `.pgn`, otherwise a GameString.
@@ -88,6 +93,37 @@ fn unwrapped(position: &Position) -> BTreeMap<(i32, i32), Cell> {
         }
     }
     found
+}
+
+/// Returns a move with a colour before each piece that has none, that of the side to move; or why it is no move.
+fn with_colours(position: &Position, text: &str) -> Result<String, &'static str> {
+    let own = if position.side_to_move() == Side::White { 'w' } else { 'b' };
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let piece = words.first().and_then(|word| with_colour(word, own)).ok_or("there is no such piece or command")?;
+    match words[1..] {
+        [] if position.ply() == 0 => Ok(piece),
+        [] => Err("it does not say where the piece goes"),
+        [place] => {
+            let place = with_colour(place, own).ok_or("its second word names no piece")?;
+            Ok(format!("{piece} {place}"))
+        }
+        _ => Err("more than two words"),
+    }
+}
+
+/// Returns a word with the colour `own` before its piece, unless that has one; `None` if there is no piece in it.
+fn with_colour(word: &str, own: char) -> Option<String> {
+    let is_piece = |name: &str| {
+        let mut letters = name.chars();
+        let first = letters.next().map(|letter| letter.to_ascii_uppercase());
+        let is_kind = PieceKind::ALL.iter().any(|kind| Some(kind.letter()) == first);
+        is_kind && letters.all(|letter| letter.is_ascii_digit())
+    };
+    let name = word.trim_matches(MARKS);
+    if name.strip_prefix(['w', 'b', 'W', 'B']).is_some_and(is_piece) {
+        return Some(word.to_owned());
+    }
+    is_piece(name).then(|| word.replacen(name, &format!("{own}{name}"), 1))
 }
 
 /// Each row of hexagons takes two lines: one for the edges above it, which are those below the row before, and one for

@@ -71,7 +71,7 @@ struct Strength {
     /// network.
     #[arg(long, value_name = "1..10")]
     level: Option<StrengthLevel>,
-    /// Play at full strength with this many seconds per move, up to 86,400.
+    /// Play at full strength with this many seconds per move, 0.001 to 86,400.
     #[arg(long, value_name = "SECONDS", value_parser = seconds_in(MoveTime::FIXED_TIMES))]
     time: Option<Duration>,
     /// Play at full strength with this many simulations per move.

@@ -70,7 +70,7 @@ fn moves_are_read_as_people_type_them() {
         hive_game(&options(&["--position", "Base;InProgress;White[2];wS1;bS1 wS1-"]).start).unwrap();
     let position = positions.last().unwrap();
     let expected = hive.parse_move(position, "wQ -wS1").unwrap();
-    for text in ["wQ -wS1", "WQ -ws1", "Q -wS1", " q  -WS1 "] {
+    for text in ["wQ -wS1", "WQ -ws1", "Q -wS1", " q  -WS1 ", "Q -S1", "wQ -s1"] {
         assert_eq!(hive.read(position, text), Ok(expected), "{text}");
     }
     assert!(hive.read(position, "X -wS1").is_err() && hive.read(position, "bQ -wS1").is_err());
@@ -80,6 +80,33 @@ fn moves_are_read_as_people_type_them() {
     for text in [shown.clone(), shown.replace('x', "-"), shown.replace('x', " "), shown.replace('x', " x ")] {
         assert_eq!(dama.read(&starts[0], &text), Ok(expected), "{text}");
     }
+}
+
+#[test]
+fn what_is_no_move_says_why() {
+    let (hive, positions, _) =
+        hive_game(&options(&["--position", "Base;InProgress;White[2];wS1;bS1 wS1-"]).start).unwrap();
+    let position = positions.last().unwrap();
+    let error = |text: &str| hive.read(position, text).unwrap_err().to_string();
+    for text in ["foo", "what", "quit now", "wX1 -wS1", "-"] {
+        assert_eq!(error(text), format!("cannot read move \"{text}\": there is no such piece or command"));
+    }
+    for (text, reason) in [
+        ("A1 bQ", "bQ is not on the board"),
+        ("wA1 bQ", "bQ is not on the board"),
+        ("wq", "it does not say where the piece goes"),
+        ("a1", "it does not say where the piece goes"),
+        ("A1 -foo", "its second word names no piece"),
+        ("A1 -wS1 now", "more than two words"),
+        ("A -wS1", "piece \"wA\" has no number"),
+        ("A4 -wS1", "there is no piece \"wA4\""),
+        ("A1 S1-", "wS1- is occupied: a climb there is written bS1"),
+    ] {
+        assert_eq!(error(text), format!("cannot read move \"{text}\": {reason}"));
+    }
+    assert_eq!(error("A1 bS1-"), "illegal move \"A1 bS1-\" at ply 2");
+    let said = talk(&["--position", "Base"], "foo\n").unwrap();
+    assert!(said.contains("piece or command\nType ? for the moves, help for the commands.\n"), "{said}");
 }
 
 #[test]
@@ -131,4 +158,7 @@ fn wrong_options_are_wrong_usage() {
     for arguments in [&["--level", "11"][..], &["--level", "2", "--time", "3"], &["--time=-1"], &["--time=1e300"]] {
         assert!(Cli::try_parse_from([&["play"], arguments].concat()).is_err());
     }
+    let error = Cli::try_parse_from(["play", "--time=0"]).err().map(|error| error.to_string());
+    assert!(error.as_ref().is_some_and(|error| error.contains("not in 1ms..=1day")), "{error:?}");
+    assert!(Cli::try_parse_from(["play", "--time=0.001"]).is_ok());
 }

@@ -7,7 +7,9 @@ pub mod hive;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use anyhow::Context;
+use anyhow::{Context, anyhow};
+use runtime::exit::one_line;
+use runtime::logging;
 
 use crate::start::GameName;
 use difference::Difference;
@@ -76,17 +78,33 @@ pub type CheckFacts<'a> = dyn Fn(&str) -> Vec<Checked> + 'a;
 ///
 /// # Errors
 /// If a fact failed, a file cannot be read or has none, or nobody reads what is printed. The other files are checked
-/// first.
+/// first. All errors but the last are printed to stderr.
 pub fn run(options: &Options, check_facts: &CheckFacts<'_>, out: &mut impl Write) -> anyhow::Result<()> {
+    let mut errors = check_files(options, check_facts, out)?;
+    let last = errors.pop();
+    for error in errors {
+        logging::print_line(&format!("alveare: {}", one_line(error.as_ref())));
+    }
+    last.map_or(Ok(()), Err)
+}
+
+/// Checks all facts of all files. Returns why files could not be checked, and then that facts failed.
+///
+/// # Errors
+/// If nobody reads what is printed.
+fn check_files(
+    options: &Options,
+    check_facts: &CheckFacts<'_>,
+    out: &mut impl Write,
+) -> anyhow::Result<Vec<anyhow::Error>> {
     let shown_max = if options.verbose { usize::MAX } else { SHOWN_MAX };
     let (mut passed_count, mut failed_count) = (0, 0);
-    let mut unchecked = None;
+    let mut errors = vec![];
     for file in &options.files {
         let facts = match facts_of(file, check_facts) {
             Ok(facts) => facts,
             Err(error) => {
-                writeln!(out, "{error:#}")?;
-                unchecked.get_or_insert(error);
+                errors.push(error);
                 continue;
             }
         };
@@ -102,12 +120,13 @@ pub fn run(options: &Options, check_facts: &CheckFacts<'_>, out: &mut impl Write
         failed_count += failed.len();
     }
     writeln!(out, "{passed_count} passed, {failed_count} failed")?;
-    anyhow::ensure!(failed_count == 0, "{failed_count} facts differ from the rules");
-    unchecked.map_or(Ok(()), Err)
+    errors.extend((failed_count > 0).then(|| anyhow!("{failed_count} facts differ from the rules")));
+    Ok(errors)
 }
 
 /// Reads the facts of a file and checks them.
 fn facts_of(file: &Path, check_facts: &CheckFacts<'_>) -> anyhow::Result<Vec<Checked>> {
+    anyhow::ensure!(!file.is_dir(), "{}: a folder: name the files that are in it", file.display());
     let bytes = std::fs::read(file).with_context(|| format!("read {}", file.display()))?;
     anyhow::ensure!(!bytes.starts_with(ZIP_START), "{}: a zip archive: name the files that are in it", file.display());
     anyhow::ensure!(!bytes.contains(&0), "{}: not a text", file.display());
@@ -130,13 +149,16 @@ fn check_lines(text: &str, check: impl Fn(&str) -> Result<(), Difference>) -> Ve
 mod tests {
     use super::*;
 
-    /// Checks files; returns what is printed, and why it failed.
+    /// Checks files; returns what is printed, and the errors, one a line.
     fn check(files: &[&Path], verbose: bool, check_facts: &CheckFacts<'_>) -> (String, String) {
         let files = files.iter().map(|file| (*file).to_owned()).collect();
         let options = Options { game: None, files, verbose };
         let mut out = Vec::new();
-        let error = run(&options, check_facts, &mut out).unwrap_err();
-        (String::from_utf8(out).unwrap(), error.to_string())
+        let errors = check_files(&options, check_facts, &mut out).unwrap();
+        let last = run(&options, check_facts, &mut Vec::new()).unwrap_err();
+        assert_eq!(errors.last().map(ToString::to_string), Some(last.to_string()));
+        let errors: Vec<String> = errors.iter().map(|error| one_line(error.as_ref())).collect();
+        (String::from_utf8(out).unwrap(), errors.join("\n"))
     }
 
     #[test]
@@ -154,9 +176,12 @@ mod tests {
         {
             std::fs::write(&file, bytes).unwrap();
             let (shown, error) = check(&[file.path()], false, &hive::check_facts);
-            assert_eq!(shown.lines().count(), 2, "{shown}");
+            assert_eq!(shown, "0 passed, 0 failed\n", "the error is said once");
             assert!(error.starts_with(&format!("{}: {reason}", file.path().display())), "{error}");
         }
+        let folder = tempfile::tempdir().unwrap();
+        let (_, error) = check(&[folder.path()], false, &hive::check_facts);
+        assert_eq!(error, format!("{}: a folder: name the files that are in it", folder.path().display()));
     }
 
     #[test]
@@ -180,10 +205,14 @@ mod tests {
         let marked = folder.path().join("marked.pdn");
         std::fs::write(&marked, b"\xef\xbb\xbf[Event \"x\"] 21-17 12-15 *").unwrap();
         let missing = folder.path().join("missing.pdn");
+        let wrong = folder.path().join("wrong.pdn");
+        std::fs::write(&wrong, "1. 21-14 *").unwrap();
         let (shown, error) = check(&[&missing, &good, &marked], false, &dama::check_facts);
-        assert_eq!(error, format!("read {}", missing.display()));
-        assert!(shown.starts_with(&format!("read {}: ", missing.display())), "{shown}");
-        assert!(shown.ends_with("\n2 passed, 0 failed\n"), "{shown}");
+        assert_eq!(error, format!("read {}: No such file or directory (os error 2)", missing.display()));
+        assert_eq!(shown, "2 passed, 0 failed\n");
+        let (shown, errors) = check(&[&missing, &wrong, folder.path()], false, &dama::check_facts);
+        assert_eq!((shown.lines().count(), errors.lines().count()), (2, 3), "{shown}{errors}");
+        assert!(errors.ends_with("\n1 facts differ from the rules"), "{errors}");
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::time::Duration;
 use anyhow::Context;
 use learner::bench::{BenchPlan, bench, usual_batches};
 use learner::config::InferenceConfig;
-use learner::start_network::network_of;
+use networks::NetworkSource;
 use runtime::exit::UsageError;
 use runtime::flags::number_in;
 use runtime::{exit, logging};
@@ -64,7 +64,7 @@ pub fn bench_command(args: &BenchArgs) -> anyhow::Result<()> {
     }
     let device = settings.inference.devices()[0];
     net::cuda::preload(device)?;
-    let network = args.network.as_deref().map(network_of);
+    let network = args.network.as_deref().map(NetworkSource::from);
     let batches = if args.batches.is_empty() {
         usual_batches(&settings)
     } else {

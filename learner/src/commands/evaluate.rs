@@ -9,6 +9,7 @@ use learner::numbers::{percent, text_of_counts};
 use learner::prediction::{PredictionMetrics, measure};
 use learner::start_network;
 use net::DeviceChoice;
+use networks::NetworkSource;
 use runtime::exit::UsageError;
 use runtime::flags::number_in;
 use runtime::{exit, logging};
@@ -83,7 +84,8 @@ pub fn evaluate(args: &EvaluateArgs) -> anyhow::Result<()> {
     let is_in_range = check_range("--held-out-share", args.held_out_share, Split::HELD_OUT_SHARES);
     is_in_range.map_err(|error| UsageError(error.to_string()))?;
     net::cuda::preload(args.device)?;
-    let file = start_network::open(&start_network::network_of(&args.network), &Hive::default().spec(Hive::USUAL_VIEW))?;
+    let file =
+        start_network::open(&NetworkSource::from(args.network.as_path()), &Hive::default().spec(Hive::USUAL_VIEW))?;
     let game = file.spec()?.game;
     let game = args.game_type.map_or(game.clone(), |game_type| game.with_game_type(game_type));
     let encoding = encoding_of(&game).map_err(|error| UsageError(error.to_string()))?;

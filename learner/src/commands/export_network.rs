@@ -4,8 +4,8 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use learner::start_network::network_of;
 use net::{Device, NetworkFile};
+use networks::NetworkSource;
 use runtime::exit;
 
 /// Which network, and where to write it.
@@ -40,7 +40,7 @@ pub fn export_network(args: &ExportNetworkArgs) -> anyhow::Result<()> {
 }
 
 fn file_of(path: &Path) -> anyhow::Result<NetworkFile> {
-    let source = network_of(path);
+    let source = NetworkSource::from(path);
     let file = source.file().context("--network ready: it is published already; name a file")?;
     Ok(NetworkFile::read(file)?)
 }

@@ -10,7 +10,9 @@ use runtime::auth::{ClientAuth, Token};
 use runtime::exit::{self, UsageError, one_line};
 use runtime::limits::Address;
 use runtime::tls::TlsSetting;
-use runtime::tls::client::{ClientTlsFiles, Target};
+use runtime::tls::client::{ClientTlsFiles, Target, explain};
+use tonic::Status;
+use tonic::transport::Channel;
 use tonic_health::pb::HealthCheckRequest;
 use tonic_health::pb::health_check_response::ServingStatus;
 use tonic_health::pb::health_client::HealthClient;
@@ -94,8 +96,9 @@ pub struct StatusArgs {
 pub fn health(target: &InquireTarget) -> anyhow::Result<()> {
     let target = target.target_in_time()?;
     block_on(&target, async {
-        let mut client = HealthClient::new(target.connect().await.context(NOBODY)?);
-        let reply = client.check(HealthCheckRequest { service: String::new() }).await?;
+        let mut client = HealthClient::new(connect(&target).await?);
+        let reply =
+            client.check(HealthCheckRequest { service: String::new() }).await.map_err(|status| told(&status))?;
         let is_serving = reply.into_inner().status() == ServingStatus::Serving;
         anyhow::ensure!(is_serving, "it is there but does not serve");
         exit::print("serving\n").context("write to stdout")
@@ -154,13 +157,23 @@ fn shown(args: &StatusArgs, reply: &proto::GetStatusReply) -> anyhow::Result<Str
 
 fn ask(target: &Target, token: Option<&Token>) -> anyhow::Result<proto::GetStatusReply> {
     block_on(target, async {
-        let mut client =
-            StatusClient::with_interceptor(target.connect().await.context(NOBODY)?, ClientAuth::new(token));
-        match client.get_status(proto::GetStatusRequest {}).await {
-            Ok(reply) => Ok(reply.into_inner()),
-            Err(status) => Err(anyhow::anyhow!("{}", status.message())),
-        }
+        let mut client = StatusClient::with_interceptor(connect(target).await?, ClientAuth::new(token));
+        let reply = client.get_status(proto::GetStatusRequest {}).await.map_err(|status| told(&status))?;
+        Ok(reply.into_inner())
     })
+}
+
+async fn connect(target: &Target) -> anyhow::Result<Channel> {
+    target.connect().await.map_err(|error| {
+        let cause = one_line(&error);
+        let explained = explain(&cause);
+        if explained == cause { anyhow::Error::from(error).context(NOBODY) } else { anyhow::anyhow!(explained) }
+    })
+}
+
+/// What a status says, without its numbers and metadata.
+fn told(status: &Status) -> anyhow::Error {
+    anyhow::anyhow!(explain(status.message()))
 }
 
 fn block_on<T>(target: &Target, work: impl Future<Output = anyhow::Result<T>>) -> anyhow::Result<T> {

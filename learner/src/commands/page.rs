@@ -91,8 +91,9 @@ pub fn page(args: &PageArgs) -> anyhow::Result<()> {
     let tokio = tokio.context("start tokio")?;
     tokio.block_on(async {
         let stop = shutdown::on_signals().context("listen for signals")?;
-        let listener =
-            TcpListener::bind(args.listen).await.with_context(|| format!("--listen: open {}", args.listen))?;
+        let listener = TcpListener::bind(args.listen)
+            .await
+            .with_context(|| format!("--listen: open {} (another port may be free)", args.listen))?;
         let port = HttpPort { listener, tls, connection_count_max: CONNECTION_COUNT_MAX };
         info!(page = port.url(), run_dir = %args.run_dir.display(), "web page");
         serve(page, port, stop).await;

@@ -4,7 +4,6 @@ use std::path::PathBuf;
 
 use anyhow::Context;
 use learner::config::LearnerSettings;
-use learner::start_network::network_of;
 use learner::training_source::TrainingSource;
 use networks::NetworkSource;
 use runtime::exit::UsageError;
@@ -71,7 +70,7 @@ impl SupervisedArgs {
 
     /// Returns the network to start from, if one is named.
     pub fn start_network(&self) -> Option<NetworkSource> {
-        self.network.as_deref().map(network_of)
+        self.network.as_deref().map(NetworkSource::from)
     }
 
     /// The flags as keys of the settings.

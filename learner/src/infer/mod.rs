@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use runtime::auth::Token;
 use runtime::backoff::Backoff;
 use runtime::exit::one_line;
-use runtime::tls::client::Target;
+use runtime::tls::client::{Target, explain};
 use tokio_util::sync::CancellationToken;
 use tonic::Code;
 use tracing::{info, warn};
@@ -127,7 +127,7 @@ pub async fn serve(plan: &InferencePlan, stop: &CancellationToken) -> Result<(),
             backoff.reset();
         }
         if std::mem::take(&mut is_new) || away_since.elapsed() > WAIT_WITHOUT_WARNING {
-            warn!(learner = %plan.target, error = one_line(&error), "not connected: trying again");
+            warn!(learner = %plan.target, error = explain(&one_line(&error)), "not connected: trying again");
         }
         stop.run_until_cancelled(tokio::time::sleep(backoff.pause())).await;
     }

@@ -23,7 +23,7 @@ use super::learning_rates::{is_run_from_network, log_learning_rates};
 use crate::best_file::mend_best_file;
 use crate::config::LearnerConfig;
 use crate::human_share::{RunHumanGames, read_human_games};
-use crate::start_network::{self, StartNetworkError, network_of};
+use crate::start_network::{self, StartNetworkError};
 use crate::trainer::{TrainerError, first_network};
 
 /// What is on disk, taken up.
@@ -50,7 +50,7 @@ pub(super) fn take_up<E: Encoding>(
 ) -> Result<TakenUp<E>, RunError> {
     // Before anything is made: a network or games that are not there must not leave half a run behind.
     let files = RunFiles::new(&config.run.dir);
-    let source = config.run.start_network.as_deref().map(network_of);
+    let source = config.run.start_network.as_deref().map(NetworkSource::from);
     let network = NetworkSpec::new(&config.game, config.network)?;
     let has_database = files.dir().join(DATABASE_FILE).is_file();
     let start = source.as_ref().filter(|_| !has_database).map(|source| load_start_network(source, &network));

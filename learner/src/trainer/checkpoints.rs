@@ -49,7 +49,10 @@ impl Checkpoints {
         check_sha256(&path, &row.sha256)?;
         let (trainer, extra) = Trainer::load_checkpoint(&path, &self.network, self.device, self.settings)?;
         let rollback_count = extra.get(ROLLBACK_COUNT).and_then(|text| text.parse().ok()).unwrap_or(0);
-        info!(training_step = trainer.training_step(), "training goes on from its checkpoint");
+        match trainer.training_step() {
+            0 => info!("training begins"),
+            training_step => info!(training_step, "training goes on from its checkpoint"),
+        }
         Ok(Restored { trainer, rollback_count })
     }
 

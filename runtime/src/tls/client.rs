@@ -66,6 +66,21 @@ impl Target {
     }
 }
 
+/// What a failed connection says when the two sides do not agree on TLS, and what to do about it.
+const HINTS: [(&str, &str); 4] = [
+    ("h2 protocol error", "is that the learner's port, and is it https:// there?"),
+    ("InvalidContentType", "the learner speaks no TLS: write http://"),
+    ("UnknownIssuer", "name the certificate of the learner's authority: --authority FILE"),
+    ("not valid for name", "name the learner as its certificate does"),
+];
+
+/// Returns why a connection failed, in one line, and what to do about it if the two sides do not agree on TLS.
+#[must_use]
+pub fn explain(cause: &str) -> String {
+    let hint = HINTS.iter().find(|(said, _)| cause.contains(said));
+    hint.map_or_else(|| cause.to_owned(), |(_, hint)| format!("{cause}; {hint}"))
+}
+
 impl fmt::Display for Target {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.address.fmt(formatter)
@@ -89,4 +104,19 @@ fn client_config(files: &ClientTlsFiles) -> Result<ClientTlsConfig, TlsError> {
 fn host_of(authority: &str) -> &str {
     let host = authority.rsplit_once(':').map_or(authority, |(host, _)| host);
     host.trim_start_matches('[').trim_end_matches(']')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_two_sides_disagree_on_is_said_with_what_to_do() {
+        assert_eq!(explain("connection refused"), "connection refused");
+        let cause = "transport error: invalid peer certificate: UnknownIssuer";
+        assert_eq!(
+            explain(cause),
+            format!("{cause}; name the certificate of the learner's authority: --authority FILE")
+        );
+    }
 }

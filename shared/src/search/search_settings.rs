@@ -129,6 +129,8 @@ impl SearchSettings {
     pub const URGENCY_REDUCTIONS: RangeInclusive<f32> = 0.0..=2.0;
     /// Possible values of `policy_temperature`.
     pub const POLICY_TEMPERATURES: RangeInclusive<f32> = 0.1..=10.0;
+    /// Possible values of `gumbel_value_scale`.
+    pub const GUMBEL_VALUE_SCALES: RangeInclusive<f32> = 0.0..=1000.0;
     /// Possible values of the temperatures.
     pub const TEMPERATURES: RangeInclusive<f32> = 0.0..=100.0;
 
@@ -162,7 +164,7 @@ impl SearchSettings {
         check_range("temperature_after", self.temperature_after, Self::TEMPERATURES)?;
         check_range("considered_move_count", self.considered_move_count, 1..=4096)?;
         check_range("gumbel_visit_scale", self.gumbel_visit_scale, 0.0..=100_000.0)?;
-        check_range("gumbel_value_scale", self.gumbel_value_scale, 0.0..=1000.0)?;
+        check_range("gumbel_value_scale", self.gumbel_value_scale, Self::GUMBEL_VALUE_SCALES)?;
         check_range("full_search_share", self.full_search_share, (Excluded(0.0), Included(1.0)))?;
         check_range("fast_simulation_count", self.fast_simulation_count, Self::SIMULATION_COUNTS)
     }

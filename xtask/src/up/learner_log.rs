@@ -55,14 +55,16 @@ impl BestNetwork {
         })
     }
 
-    /// Returns what a person types to play it, if there are programs to play the game with.
-    pub fn play_command(&self) -> Option<String> {
-        let mode = match self.game.as_str() {
-            "hive" => "uhp",
-            "dama" => "dama",
-            _ => return None,
+    /// Returns what a person types to play it, and for what; nothing if there are no programs to play the game with.
+    pub fn play_commands(&self) -> Vec<(&'static str, String)> {
+        let (program, purpose) = match self.game.as_str() {
+            "hive" => ("uhp", "the engine for a Hive program"),
+            "dama" => ("dama", "the engine for a draughts program"),
+            _ => return Vec::new(),
         };
-        Some(format!("alveare {mode} --network {}", shell_word(&self.file.to_string_lossy())))
+        let network = shell_word(&self.file.to_string_lossy());
+        let command = |program: &str| format!("alveare {program} --network {network}");
+        vec![("play it", command("play")), (purpose, command(program))]
     }
 }
 
@@ -149,8 +151,8 @@ mod tests {
         let line = "INFO learner::run: best network generation=3 game=\"hive\" file=\"my run/networks/n.safetensors\"";
         let best = BestNetwork::parse(line).unwrap();
         assert_eq!((best.generation, best.file.to_str().unwrap()), (3, "my run/networks/n.safetensors"));
-        assert_eq!(best.play_command().unwrap(), "alveare uhp --network 'my run/networks/n.safetensors'");
-        let command = |line: &str| BestNetwork::parse(line).unwrap().play_command();
+        assert_eq!(best.play_commands()[0].1, "alveare play --network 'my run/networks/n.safetensors'");
+        let command = |line: &str| BestNetwork::parse(line).unwrap().play_commands().pop().map(|(_, command)| command);
         assert_eq!(
             command("best network file=a.safetensors generation=0 game=dama").unwrap(),
             "alveare dama --network a.safetensors"

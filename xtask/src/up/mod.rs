@@ -44,13 +44,13 @@ pub struct UpArguments {
     /// Where the run is kept. Started again with the same folder, it goes on.
     #[arg(long, default_value = "run")]
     run_dir: PathBuf,
-    /// Stop after this many iterations, counted from this start.
-    #[arg(long)]
+    /// Stop after this many iterations, counted from this start; 0: never.
+    #[arg(long, value_name = "N")]
     iterations: Option<u32>,
     /// Number of actor processes; by default as many as keep the cores busy.
     #[arg(long)]
     actors: Option<usize>,
-    /// Network that a new run starts from: ready (the one that the learner carries, for the presets hive-cpu and dama-cpu), a
+    /// Network that a new run starts from: ready (the one that the learner carries; it grows where the preset's is larger), a
     /// file, a run directory (its best network), or the folder of `learner pretrain` or `learner train`. A run that is there
     /// goes on if it began from this network, and is refused if not.
     #[arg(long, value_name = "ready|FILE|DIR")]
@@ -215,8 +215,9 @@ impl RunningPrograms {
         let Some(best) = &self.best_network else { return };
         let (file, generation) = (best.file.display(), best.generation);
         self.screen.say(&format!("the best network is {file}, generation {generation}"));
-        if let Some(command) = best.play_command() {
-            self.screen.say(&format!("play it: {}/{command}", self.programs_dir.display()));
+        let programs = self.programs_dir.display();
+        for (purpose, command) in best.play_commands() {
+            self.screen.say(&format!("{purpose}: {programs}/{command}"));
         }
     }
 }

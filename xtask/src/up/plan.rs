@@ -18,8 +18,9 @@ const USUAL_PAGE_PORT: u16 = 8080;
 const ACTOR_COUNT_MAX: usize = 4;
 /// The network that the learner carries.
 const READY: &str = "ready";
-/// The presets whose games and networks are those of a ready network; a test of the learner compares both.
-const READY_PRESETS: [&str; 2] = ["hive-cpu", "dama-cpu"];
+/// The presets whose games and networks are those of a ready network, or that it grows into; a test of the learner compares
+/// both.
+const READY_PRESETS: [&str; 5] = ["hive-cpu", "hive-cpu-zero", "hive-4090", "dama-cpu", "dama-4090"];
 /// The store of a run in its folder.
 const DATABASE_FILE: &str = "alveare.db";
 /// Files beside the presets that are not presets.
@@ -48,7 +49,9 @@ impl Plan {
     pub fn new(workspace: &Workspace, arguments: &UpArguments, preset: PathBuf, libtorch: PathBuf) -> Result<Self> {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         let (actor_count, threads_per_actor) = share_cores(cores, arguments.actors);
-        fs::create_dir_all(&arguments.run_dir).with_context(|| format!("create {}", arguments.run_dir.display()))?;
+        let run_dir = arguments.run_dir.display();
+        ensure!(!arguments.run_dir.is_file(), "--run-dir: {run_dir} is a file: name a folder");
+        fs::create_dir_all(&arguments.run_dir).with_context(|| format!("create {run_dir}"))?;
         Ok(Self {
             preset,
             run_dir: arguments.run_dir.clone(),
@@ -225,7 +228,8 @@ mod tests {
         let ready = |preset: &str| check_resume(&arguments(preset, Some(Path::new(READY))));
         READY_PRESETS.iter().for_each(|preset| ready(preset).unwrap());
         let error = ready("tictactoe").unwrap_err().to_string();
-        assert_eq!(error, "--resume ready: no ready network fits --preset tictactoe; it goes with hive-cpu, dama-cpu");
+        let presets = READY_PRESETS.join(", ");
+        assert_eq!(error, format!("--resume ready: no ready network fits --preset tictactoe; it goes with {presets}"));
     }
 
     #[test]
