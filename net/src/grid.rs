@@ -25,12 +25,13 @@ pub(crate) enum Grid {
 /// The active cells of B positions, N rows. Row N stands for every cell that is not active: zeros.
 ///
 /// While a network answers, all tensors have spare rows of zeros behind the N, S together, so that the row of zeros need
-/// not be added for each convolution, and so that there are few sizes: oneDNN generates code for each. While it learns
-/// there are none (S = 0), since batch norm would count them; only what is gathered for a convolution has more rows then.
+/// not be added for each convolution, and so that there are few sizes: oneDNN generates code for each. On a processor the
+/// last of them is not computed. While it learns there are none (S = 0), since batch norm would count them; only what is
+/// gathered for a convolution has more rows then.
 pub(crate) struct CellGrid {
     /// Rows of each cell and its neighbours, i64 [G * taps]; those behind the N are N.
     neighbours: Tensor,
-    /// G, the rows that are gathered, at least N + S, and taps.
+    /// G, the rows that are gathered and computed, at least N, and taps.
     dims: [i64; 2],
     active_count: i64,
     spare_rows: i64,
@@ -51,7 +52,8 @@ const NOT_ACTIVE: u32 = u32::MAX;
 
 /// Rows convolved at once on a processor, about: with seven taps of 64 filters in 16 bits, 0.9 MB.
 const PART_ROWS: usize = 1024;
-/// N + S is a multiple of it, and so is each part: 65 sizes of a part at most, and 512 cells, 16 positions of draughts, cost 3 % more and not 6.
+/// What is gathered for an answer is a multiple of it, and so is each part: 65 sizes of a part at most, and 512 cells, 16
+/// positions of draughts, cost nothing more.
 const ROW_MULTIPLE: usize = 16;
 /// While a network learns, the rows that are gathered are a multiple of it: batches of 128 midgames of Hive, some 4,500
 /// rows, have 8 sizes instead of a thousand, and cost 3 % more.
@@ -84,8 +86,14 @@ impl Grid {
         device: tch::Device,
     ) -> Result<Self, NetError> {
         let count = input.active_cells.len();
-        let gathered = (count + 1).next_multiple_of(ROW_MULTIPLE);
-        Self::new(shape, input, Rows { spare: gathered - count, gathered }, device)
+        let rows = if device.is_cuda() {
+            let gathered = (count + 1).next_multiple_of(ROW_MULTIPLE);
+            Rows { spare: gathered - count, gathered }
+        } else {
+            let gathered = count.next_multiple_of(ROW_MULTIPLE);
+            Rows { spare: gathered + 1 - count, gathered }
+        };
+        Self::new(shape, input, rows, device)
     }
 
     fn new(shape: &NetworkShape, input: &NetworkInput, rows: Rows, device: tch::Device) -> Result<Self, NetError> {
@@ -204,12 +212,12 @@ impl CellGrid {
     fn convolve_in_parts(&self, cells: &Tensor, weight: &Tensor, bias: &Tensor) -> Result<Tensor, NetError> {
         let [count, taps] = self.dims;
         let (width, options) = (cells.size()[1], (cells.kind(), cells.device()));
-        // As many parts as the cells need, of like size: the spare rows alone are no part of their own.
+        // As many parts as the cells need, of like size.
         let part_count = (self.active_count() as usize).div_ceil(PART_ROWS).max(1);
         let part_rows = (count as usize).div_ceil(part_count).next_multiple_of(ROW_MULTIPLE);
         let rows_of_part = part_rows as i64;
         let gathered = Tensor::f_empty([rows_of_part * taps, width], options)?;
-        let output = Tensor::f_empty([count, weight.size()[0]], options)?;
+        let output = Tensor::f_empty([self.row_count(), weight.size()[0]], options)?;
         let weight = weight.f_tr()?;
         for start in (0..count).step_by(part_rows) {
             let rows = rows_of_part.min(count - start);

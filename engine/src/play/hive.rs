@@ -45,7 +45,7 @@ impl BoardGame for Hive {
             read => return read,
         };
         let unreadable = |reason: String| MoveError::Unreadable { text: shown.clone(), reason };
-        let coloured = with_colours(position, text).map_err(|reason| unreadable(reason.to_owned()))?;
+        let coloured = with_colours(position, text).map_err(|reason| unreadable(reason.to_string()))?;
         let mut legal = vec![];
         self.legal_moves(position, &mut legal);
         match read_recorded_move(position, &coloured) {
@@ -95,19 +95,32 @@ fn unwrapped(position: &Position) -> BTreeMap<(i32, i32), Cell> {
     found
 }
 
+/// Why words are no move.
+#[derive(Debug, thiserror::Error)]
+enum NotAMove {
+    #[error("there is no such piece or command")]
+    NoSuchPiece,
+    #[error("it does not say where the piece goes")]
+    NoPlace,
+    #[error("its second word names no piece")]
+    NoPieceBeside,
+    #[error("more than two words")]
+    TooManyWords,
+}
+
 /// Returns a move with a colour before each piece that has none, that of the side to move; or why it is no move.
-fn with_colours(position: &Position, text: &str) -> Result<String, &'static str> {
+fn with_colours(position: &Position, text: &str) -> Result<String, NotAMove> {
     let own = if position.side_to_move() == Side::White { 'w' } else { 'b' };
     let words: Vec<&str> = text.split_whitespace().collect();
-    let piece = words.first().and_then(|word| with_colour(word, own)).ok_or("there is no such piece or command")?;
+    let piece = words.first().and_then(|word| with_colour(word, own)).ok_or(NotAMove::NoSuchPiece)?;
     match words[1..] {
         [] if position.ply() == 0 => Ok(piece),
-        [] => Err("it does not say where the piece goes"),
+        [] => Err(NotAMove::NoPlace),
         [place] => {
-            let place = with_colour(place, own).ok_or("its second word names no piece")?;
+            let place = with_colour(place, own).ok_or(NotAMove::NoPieceBeside)?;
             Ok(format!("{piece} {place}"))
         }
-        _ => Err("more than two words"),
+        _ => Err(NotAMove::TooManyWords),
     }
 }
 
