@@ -372,7 +372,7 @@ fn a_learner_goes_on_when_nobody_reads_its_log() {
 fn a_damaged_or_strange_run_directory_is_refused_in_one_line() {
     let mut system = System::new(&[]);
     let mut learner = system.start_learner(&[]);
-    learner.wait_for("INFO training ");
+    learner.wait_for("INFO training begins");
     learner.kill_hard();
     let network = system.run_dir().join("networks/network-000001.safetensors");
     let whole = std::fs::read(&network).expect("the network is there");
@@ -393,7 +393,7 @@ fn a_damaged_or_strange_run_directory_is_refused_in_one_line() {
     assert_fails(orphaned, 1, "holds networks but no alveare.db");
     std::fs::rename(&elsewhere, &database).expect("moved back");
     let mut again = system.start_learner(&[]);
-    again.wait_for("INFO training ");
+    again.wait_for("INFO training begins");
     again.kill_hard();
     assert_eq!(Look::open(&system.run_dir()).number("SELECT count(*) FROM networks"), 1);
     let database = rusqlite::Connection::open(system.run_dir().join("alveare.db")).expect("the store opens");

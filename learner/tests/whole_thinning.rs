@@ -17,7 +17,7 @@ fn a_learner_that_is_killed_while_it_thins_leaves_a_whole_run() {
     let mut system =
         System::new(&["store.keep_games=5", "replay.position_count_max=64", "replay.position_count_min=64"]);
     let mut learner = system.start_learner(&[]);
-    learner.wait_for("INFO training ");
+    learner.wait_for("INFO training begins");
     learner.kill_hard();
     play(&system);
     let look = system.look();

@@ -104,7 +104,7 @@ fn files_that_a_killed_learner_had_not_finished_are_gone_after_the_next_start() 
 fn a_run_directory_is_checked_and_the_games_of_a_worker_are_taken_out() {
     let mut system = System::new(&[]);
     let mut learner = system.start_learner(&[]);
-    learner.wait_for("INFO training ");
+    learner.wait_for("INFO training begins");
     learner.kill_hard();
     let run_dir = system.run_dir();
     let memory = start(&run_dir);
@@ -151,7 +151,7 @@ fn a_run_directory_is_checked_and_the_games_of_a_worker_are_taken_out() {
 fn a_run_without_a_whole_checkpoint_is_refused_at_the_start() {
     let mut system = System::new(&[]);
     let mut learner = system.start_learner(&[]);
-    learner.wait_for("INFO training ");
+    learner.wait_for("INFO training begins");
     learner.kill_hard();
     std::fs::write(system.run_dir().join("checkpoint-000000000.safetensors"), b"rubbish").expect("written");
     let (status, log) = system.start("learner", system.learner_command(&[])).wait_for_end();

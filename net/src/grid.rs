@@ -86,6 +86,7 @@ impl Grid {
         device: tch::Device,
     ) -> Result<Self, NetError> {
         let count = input.active_cells.len();
+        // A GPU computes all rows of a tensor in one product; a processor can leave the row of zeros out.
         let rows = if device.is_cuda() {
             let gathered = (count + 1).next_multiple_of(ROW_MULTIPLE);
             Rows { spare: gathered - count, gathered }
