@@ -9,6 +9,7 @@ use shared::encoding::NetworkInput;
 use tch::{Kind, Tensor};
 
 use crate::NetError;
+use crate::parts::{Parts, ROW_MULTIPLE};
 use crate::settings::{NetworkShape, Trunk};
 
 /// How the cells of a batch lie.
@@ -31,6 +32,8 @@ pub(crate) enum Grid {
 pub(crate) struct CellGrid {
     /// Rows of each cell and its neighbours, i64 [G * taps]; those behind the N are N.
     neighbours: Tensor,
+    /// `Some` if a processor answers.
+    parts: Option<Parts>,
     /// G, the rows that are gathered and computed, at least N, and taps.
     dims: [i64; 2],
     active_count: i64,
@@ -50,11 +53,6 @@ pub(crate) struct CellGrid {
 
 const NOT_ACTIVE: u32 = u32::MAX;
 
-/// Rows convolved at once on a processor, about: with seven taps of 64 filters in 16 bits, 0.9 MB.
-const PART_ROWS: usize = 1024;
-/// What is gathered for an answer is a multiple of it, and so is each part: 65 sizes of a part at most, and 512 cells, 16
-/// positions of draughts, cost nothing more.
-const ROW_MULTIPLE: usize = 16;
 /// While a network learns, the rows that are gathered are a multiple of it: batches of 128 midgames of Hive, some 4,500
 /// rows, have 8 sizes instead of a thousand, and cost 3 % more.
 const GATHERED_MULTIPLE: usize = 256;
@@ -79,11 +77,11 @@ impl Grid {
         Self::new(shape, input, Rows { spare: 0, gathered: count.next_multiple_of(GATHERED_MULTIPLE) }, device)
     }
 
-    /// Lays out the cells of `input` on `device`, for a network that answers.
+    /// Lays out the cells of `input` on `device`, for a network that answers in numbers of `kind`.
     pub(crate) fn for_answers(
         shape: &NetworkShape,
         input: &NetworkInput,
-        device: tch::Device,
+        (device, kind): (tch::Device, Kind),
     ) -> Result<Self, NetError> {
         let count = input.active_cells.len();
         // A GPU computes all rows of a tensor in one product; a processor can leave the row of zeros out.
@@ -94,7 +92,12 @@ impl Grid {
             let gathered = count.next_multiple_of(ROW_MULTIPLE);
             Rows { spare: gathered + 1 - count, gathered }
         };
-        Self::new(shape, input, rows, device)
+        let mut grid = Self::new(shape, input, rows, device)?;
+        if let (Self::Cells(cells), false) = (&mut grid, device.is_cuda()) {
+            let width_max = shape.map_plane_count().max(shape.settings.filters as usize);
+            cells.parts = Some(Parts::new(&cells.neighbours, cells.dims, (width_max as i64, kind))?);
+        }
+        Ok(grid)
     }
 
     fn new(shape: &NetworkShape, input: &NetworkInput, rows: Rows, device: tch::Device) -> Result<Self, NetError> {
@@ -161,11 +164,13 @@ impl CellGrid {
         neighbours.resize(rows.gathered * taps, none);
         let owners = if shape.settings.global_pooling_every > 0 { owners(input, rows.spare) } else { Vec::new() };
         let dims = [input.len() as i64, most as i64];
+        let neighbours = Tensor::f_from_slice(&neighbours)?.f_to_device(device)?;
         Ok(Self {
             dims: [rows.gathered as i64, taps as i64],
             active_count: none,
             spare_rows: rows.spare as i64,
-            neighbours: Tensor::f_from_slice(&neighbours)?.f_to_device(device)?,
+            parts: None,
+            neighbours,
             members: Tensor::f_from_slice(&members)?.f_view(dims)?.f_to_device(device)?,
             counts: Tensor::f_from_slice(&counts)?.f_unsqueeze(1)?.f_to_device(device)?,
             places: Tensor::f_from_slice(&places)?.f_to_device(device)?,
@@ -199,35 +204,15 @@ impl CellGrid {
 
     /// Convolves for an answer: [N + S, C] to [N + S, outputs], spare rows zero.
     pub(crate) fn convolve(&self, cells: &Tensor, weight: &Tensor, bias: &Tensor) -> Result<Tensor, NetError> {
-        let output = if cells.device().is_cuda() {
-            self.gather(cells)?.f_linear(weight, Some(bias))?
-        } else {
-            self.convolve_in_parts(cells, weight, bias)?
+        let output = match &self.parts {
+            None => self.gather(cells)?.f_linear(weight, Some(bias))?,
+            Some(parts) => {
+                let output = cells.f_new_empty([self.row_count(), weight.size()[0]], (cells.kind(), cells.device()))?;
+                parts.convolve(cells, (weight, bias), &output)?;
+                output
+            }
         };
         let _ = output.f_narrow(0, self.active_count(), self.spare_rows)?.f_zero_()?;
-        Ok(output)
-    }
-
-    /// Convolves some rows at a time, so that what is gathered stays in the processor's cache, and into the same memory
-    /// each time: to allocate a megabyte for each part took more time than to multiply.
-    fn convolve_in_parts(&self, cells: &Tensor, weight: &Tensor, bias: &Tensor) -> Result<Tensor, NetError> {
-        let [count, taps] = self.dims;
-        let (width, options) = (cells.size()[1], (cells.kind(), cells.device()));
-        // As many parts as the cells need, of like size.
-        let part_count = (self.active_count() as usize).div_ceil(PART_ROWS).max(1);
-        let part_rows = (count as usize).div_ceil(part_count).next_multiple_of(ROW_MULTIPLE);
-        let rows_of_part = part_rows as i64;
-        let gathered = Tensor::f_empty([rows_of_part * taps, width], options)?;
-        let output = Tensor::f_empty([self.row_count(), weight.size()[0]], options)?;
-        let weight = weight.f_tr()?;
-        for start in (0..count).step_by(part_rows) {
-            let rows = rows_of_part.min(count - start);
-            let neighbours = self.neighbours.f_narrow(0, start * taps, rows * taps)?;
-            let part = gathered.f_narrow(0, 0, rows * taps)?;
-            let _ = cells.f_gather_out(&part, 0, &over_columns(&neighbours, width)?, false)?;
-            let _ =
-                bias.f_addmm_out(&output.f_narrow(0, start, rows)?, &part.f_view([rows, taps * width])?, &weight)?;
-        }
         Ok(output)
     }
 

@@ -111,7 +111,7 @@ impl InferenceNetwork {
 
     /// Lays the positions out and puts them on the device.
     fn upload(&self, input: &NetworkInput) -> Result<Uploaded, NetError> {
-        let grid = Grid::for_answers(&self.shape, input, self.device.0)?;
+        let grid = Grid::for_answers(&self.shape, input, (self.device.0, self.kind))?;
         let moves = MoveIndex::new(&self.shape, input, &grid, self.device.0)?;
         let frame_count = self.computed_batch(input.len());
         let planes = upload(input, &self.shape, (&grid, frame_count), self.device.0, self.kind)?;

@@ -26,6 +26,7 @@ mod moves;
 mod network;
 mod outlook;
 mod output;
+mod parts;
 mod peak;
 mod planes;
 mod precision;
