@@ -2,6 +2,7 @@
 //!
 //! All it does is in crate `worker`; nothing here links libtorch.
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Parser;
@@ -16,18 +17,23 @@ use worker::program::WorkerArgs;
 struct Cli {
     #[command(flatten)]
     worker: WorkerArgs,
+    /// Folder of endgame tables by which the games are searched (draughts); `alveare tables` makes one.
+    #[arg(long, value_name = "DIR")]
+    tables: Option<PathBuf>,
 }
 
 const EXAMPLES: &str = "\
 Examples:
   actor                                             a learner on this machine
   actor --learner https://gpu-box:50051 --threads 8 a learner elsewhere
+  actor --tables five                               draughts, with `alveare tables --pieces 5 --out five`
   actor --config config/actor.toml --print-config   show the settings and end
 
 Settings come from: built-in default < --config < environment (ALVEARE_ACTOR__THREADS=8) < flags.
 Exit codes: 0 stopped cleanly, 1 failure, 64 wrong usage or settings.";
 
 fn main() -> ExitCode {
-    let cli: Cli = runtime::exit::parse();
-    runtime::exit::run("actor", || worker::program::start("actor", proto::WorkerKind::Actor, &cli.worker))
+    let Cli { mut worker, tables } = runtime::exit::parse();
+    worker.config.overrides.extend(tables.map(|folder| ("tables".to_owned(), folder.display().to_string())));
+    runtime::exit::run("actor", || worker::program::start("actor", proto::WorkerKind::Actor, &worker))
 }

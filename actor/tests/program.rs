@@ -61,6 +61,8 @@ fn impossible_settings_and_flags_end_with_64() {
         found.ends_with("actor: config --set games_per_thread: games_per_thread: 5000 is not in 0..=4096\n"),
         "{found}"
     );
+    let tables = actor(&["--tables", "five", "--print-config"]);
+    assert!(String::from_utf8_lossy(&tables.stdout).contains("\ntables = \"five\"\n"), "the flag is the setting");
     assert_eq!(actor(&["--no-such-flag"]).status.code(), Some(64));
     assert_eq!(actor(&["--help"]).status.code(), Some(0));
 }

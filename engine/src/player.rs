@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::Arc;
 
-use arena::endgames::EndgameTablesError;
 use arena::matches::MatchGame;
 use book::{Book, BookMove};
 use networks::{NetworkSource, READY};
@@ -102,9 +101,9 @@ impl PlayerOptions {
             logging::print_line("no network: all moves are equally good, all positions even");
         }
         let tables = self.tables.as_deref().map(|folder| {
-            let tables = G::open_tables(folder).map_err(|error| match error {
-                EndgameTablesError::Game(_) => UsageError(format!("--tables: {error}")).into(),
-                EndgameTablesError::Folder(error) => anyhow::Error::from(error).context("--tables"),
+            let tables = tables::open::<G>(folder).map_err(|error| match error {
+                tables::OpenError::Game => UsageError(format!("--tables: {error}")).into(),
+                tables::OpenError::Folder(error) => anyhow::Error::from(error).context("--tables"),
             })?;
             logging::print_line(&format!("endgame tables of up to {} pieces", tables.piece_count));
             anyhow::Ok(tables.oracle)

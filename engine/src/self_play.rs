@@ -61,6 +61,9 @@ pub struct SelfPlayOptions {
     /// Temperature of the later plies, 0 to 100; 0: the most visited move.
     #[arg(long, value_name = "T", default_value_t = 0.1)]
     temperature_after: f32,
+    /// Folder of endgame tables by which the games are searched (draughts).
+    #[arg(long, value_name = "DIR")]
+    tables: Option<PathBuf>,
     /// Seed of all that is random.
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
@@ -128,7 +131,9 @@ fn play<G: NetworkGame>(
     let stop = tokio.block_on(async { shutdown::on_signals() }).context("listen for signals")?;
     let SelfPlayOptions { games, seed, .. } = *options;
     let games_at_once = options.games_at_once.min(games) as usize;
-    let settings = SelfPlaySettings { game_count: games, search, seed, games_at_once };
+    let opened = options.tables.as_deref().map(tables::open::<G>).transpose().context("--tables")?;
+    let oracle = opened.map(|tables| tables.oracle);
+    let settings = SelfPlaySettings { game_count: games, search, oracle, seed, games_at_once };
     info!(network = %options.network, games, at_once = games_at_once, "self-play begins");
     let bar = logging::bar();
     bar.set_length(games.into());

@@ -68,3 +68,19 @@ fn what_cannot_be_played_leaves_no_file() {
     assert_eq!(output.status.code(), Some(64), "{}", String::from_utf8_lossy(&output.stderr));
     assert!(!out.exists());
 }
+
+#[test]
+fn games_are_searched_by_endgame_tables_if_there_are_some() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (network_file, tables) = (folder.path().join("network.safetensors"), folder.path().join("tables"));
+    network(&network_file);
+    let made =
+        Command::new(env!("CARGO_BIN_EXE_alveare")).args(["tables", "--pieces", "2", "--out"]).arg(&tables).output();
+    assert!(made.expect("run alveare").status.success());
+    let tables = tables.to_str().expect("text");
+    let output = self_play(&network_file, &folder.path().join("games.samples"), &["--tables", tables]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let refused = self_play(&network_file, &folder.path().join("none.samples"), &["--tables", "nowhere"]);
+    let error = String::from_utf8_lossy(&refused.stderr);
+    assert!(error.contains("--tables: read endgame tables nowhere: "), "{error}");
+}

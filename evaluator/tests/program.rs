@@ -26,6 +26,15 @@ fn an_invalid_address_is_named() {
 }
 
 #[test]
+fn endgame_tables_are_refused_since_the_learner_searches_gates_again_without() {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_evaluator"));
+    let output = command.args(["--set", "tables=five"]).output().expect("run the evaluator");
+    assert_eq!(output.status.code(), Some(64));
+    let found = String::from_utf8_lossy(&output.stderr);
+    assert!(found.contains("tables: an evaluator has none: the learner searches gate games again"), "{found}");
+}
+
+#[test]
 fn commands_that_moved_are_named_as_they_are_called_now() {
     let error = |arguments: &[&str]| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_evaluator"));

@@ -11,7 +11,7 @@ use crate::NetError;
 use crate::affine::Affine;
 use crate::grid::Grid;
 use crate::layout::Slots;
-use crate::outlook::{OutlookHeads, SaidOutlook};
+use crate::outlook::{OutlookHeads, OutlookOutput};
 use crate::settings::{Architecture, NetworkShape, PolicyHead, Trunk};
 
 /// Variance added before the root, as in every published AlphaZero.
@@ -130,13 +130,13 @@ pub(crate) struct Model<C> {
 }
 
 /// A network's output for B positions, before the legal moves are looked up.
-pub(crate) struct Said {
+pub(crate) struct ModelOutput {
     /// Full head: logits [B, A]. Spatial head: maps [cells, placement kinds + 32], cells as [`Grid::row`] counts them.
     pub policy: Tensor,
     /// Values, f32 [B], -1..=1.
     pub value: Tensor,
-    /// What the network foresees, of one that learns to.
-    pub outlook: Option<SaidOutlook>,
+    /// What the outlook heads predict, if there are some.
+    pub outlook: Option<OutlookOutput>,
 }
 
 /// What the heads read.
@@ -149,7 +149,7 @@ struct Seen<'a> {
 
 impl<C: Convolve> Model<C> {
     /// Runs the network on planes as [`crate::planes::upload`] makes them.
-    pub(crate) fn forward(&self, planes: &Tensor, grid: &Grid) -> Result<Said, NetError> {
+    pub(crate) fn forward(&self, planes: &Tensor, grid: &Grid) -> Result<ModelOutput, NetError> {
         let (maps, features) = self.split(planes)?;
         let mut trunk = self.first.apply_relu(maps.as_ref().unwrap_or(planes), grid)?;
         for block in &self.blocks {
@@ -164,7 +164,7 @@ impl<C: Convolve> Model<C> {
         let policy = self.policy.forward(&seen)?;
         let hidden = self.value.hidden(&seen)?;
         let outlook = self.outlook.as_ref().map(|heads| heads.forward(&seen.cells()?, &hidden)).transpose()?;
-        Ok(Said { policy, value: self.value.forward(&hidden)?, outlook })
+        Ok(ModelOutput { policy, value: self.value.forward(&hidden)?, outlook })
     }
 
     /// Returns the planes for convolutions, channels last, and the features [B, count], if there are any.

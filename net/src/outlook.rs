@@ -1,4 +1,4 @@
-//! The heads that learn to foresee the rest of a game, and what they get wrong.
+//! The heads that learn to predict the rest of a game, and their loss.
 
 use shared::encoding::OutlookTargets;
 use tch::{Kind, Reduction, Tensor};
@@ -7,7 +7,7 @@ use crate::affine::Affine;
 use crate::grid::{Grid, rows_of};
 use crate::{NetError, NetworkShape};
 
-/// What the network learns to foresee beside policy and value.
+/// What the network learns to predict beside policy and value.
 pub(crate) struct OutlookHeads {
     /// Of each cell: whether the piece on top of it moves again.
     pub pieces: Affine,
@@ -15,8 +15,8 @@ pub(crate) struct OutlookHeads {
     pub ending: Affine,
 }
 
-/// What a network foresees, before sigmoids.
-pub(crate) struct SaidOutlook {
+/// What the outlook heads predict, before sigmoids.
+pub(crate) struct OutlookOutput {
     /// Logit that the piece on top of a cell moves again, [cells, 1], cells as [`Grid::row`] counts them.
     pub pieces: Tensor,
     /// Logits of the end, [B, numbers].
@@ -25,20 +25,20 @@ pub(crate) struct SaidOutlook {
 
 impl OutlookHeads {
     /// Reads the trunk, one row a cell, and the value head's hidden layer.
-    pub(crate) fn forward(&self, cells: &Tensor, hidden: &Tensor) -> Result<SaidOutlook, NetError> {
-        Ok(SaidOutlook { pieces: self.pieces.apply(cells)?, ending: self.ending.apply(hidden)? })
+    pub(crate) fn forward(&self, cells: &Tensor, hidden: &Tensor) -> Result<OutlookOutput, NetError> {
+        Ok(OutlookOutput { pieces: self.pieces.apply(cells)?, ending: self.ending.apply(hidden)? })
     }
 }
 
 /// Returns what the outlook heads get wrong, as [`crate::StepLosses::outlook_loss`] says. Differentiable.
-pub(crate) fn outlook_loss(said: &SaidOutlook, targets: &OutlookTargets, grid: &Grid) -> Result<Tensor, NetError> {
-    let device = said.ending.device();
-    let [batch, width] = said.ending.size()[..] else {
+pub(crate) fn outlook_loss(output: &OutlookOutput, targets: &OutlookTargets, grid: &Grid) -> Result<Tensor, NetError> {
+    let device = output.ending.device();
+    let [batch, width] = output.ending.size()[..] else {
         return Err(NetError::Torch("numbers of the end that are no table".into()));
     };
     let known = Tensor::f_from_slice(&targets.known)?.f_to_device(device)?;
     let endings = Tensor::f_from_slice(&targets.endings)?.f_view([batch, width])?.f_to_device(device)?;
-    let errors = said.ending.f_to_kind(Kind::Float)?.f_sigmoid()?.f_sub(&endings)?.f_square()?;
+    let errors = output.ending.f_to_kind(Kind::Float)?.f_sigmoid()?.f_sub(&endings)?.f_square()?;
     let count = (targets.known.iter().sum::<f32>() * width as f32).max(1.0);
     let ending_loss = errors.f_mul(&known.f_unsqueeze(1)?)?.f_sum(Kind::Float)?.f_div_scalar(f64::from(count))?;
     // Of pieces where the network computes something: all, but for those outside the frame.
@@ -47,11 +47,11 @@ pub(crate) fn outlook_loss(said: &SaidOutlook, targets: &OutlookTargets, grid: &
         .unzip();
     if rows.is_empty() {
         // A game whose pieces have no names: their head has a gradient all the same, of zeros.
-        return Ok(ending_loss.f_add(&said.pieces.f_sum(Kind::Float)?.f_mul_scalar(0.0)?)?);
+        return Ok(ending_loss.f_add(&output.pieces.f_sum(Kind::Float)?.f_mul_scalar(0.0)?)?);
     }
     let rows = Tensor::f_from_slice(&rows)?.f_to_device(device)?;
     let moves_again = Tensor::f_from_slice(&moves_again)?.f_to_device(device)?;
-    let logits = rows_of(&said.pieces, &rows)?.f_to_kind(Kind::Float)?.f_flatten(0, -1)?;
+    let logits = rows_of(&output.pieces, &rows)?.f_to_kind(Kind::Float)?.f_flatten(0, -1)?;
     let nothing = None::<Tensor>;
     let piece_loss =
         logits.f_binary_cross_entropy_with_logits(&moves_again, nothing.as_ref(), nothing.as_ref(), Reduction::Mean)?;

@@ -63,7 +63,7 @@ pub struct NetworkSettings {
     /// before there was a choice do not name it: 0.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub global_pooling_every: u32,
-    /// Whether it has heads that foresee the rest of the game, for its training alone. Files from before there was a choice
+    /// Whether it has heads that predict the rest of the game, for its training alone. Files from before there was a choice
     /// do not name it: no.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub outlook_heads: bool,
@@ -127,7 +127,7 @@ pub struct NetworkShape {
     /// So many planes at the end are read as one number each, beside the flattened trunk, and not by convolutions; 0
     /// where convolutions read every plane.
     pub feature_count: usize,
-    /// Numbers that the heads foresee of each game's end, the distance to it among them; 0 without such heads.
+    /// Numbers that the heads predict of each game's end, the distance to it among them; 0 without such heads.
     pub ending_count: usize,
     /// Size of trunk and heads.
     pub settings: NetworkSettings,

@@ -285,7 +285,7 @@ impl Trainer {
             shares.f_mul(&targets.policy)?.f_sum(Kind::Float)?.f_div_scalar(-(batch.input.len() as f64))?;
         let value_loss = output.value.f_mse_loss(&targets.value, Reduction::Mean)?;
         let outlook_loss = match &output.outlook {
-            Some(said) => outlook_loss(said, &batch.outlook, &grid)?,
+            Some(outlook) => outlook_loss(outlook, &batch.outlook, &grid)?,
             None => value_loss.f_zeros_like()?,
         };
         let total = policy_loss

@@ -30,8 +30,8 @@ fn steps_lower_the_loss() {
         assert!(last.policy_loss < first.policy_loss && last.value_loss < 0.5 * first.value_loss, "{first:?} {last:?}");
         let outlook_loss = OUTLOOK_WEIGHT * last.outlook_loss;
         assert!((last.total - last.policy_loss - last.value_loss - outlook_loss).abs() < 1e-5, "{last:?}");
-        let is_foreseen = last.outlook_loss < 0.5 * first.outlook_loss;
-        assert!(if kind.looks_around { is_foreseen } else { last.outlook_loss == 0.0 }, "{first:?} {last:?}");
+        let is_predicted = last.outlook_loss < 0.5 * first.outlook_loss;
+        assert!(if kind.looks_around { is_predicted } else { last.outlook_loss == 0.0 }, "{first:?} {last:?}");
         assert!(last.policy_accuracy > first.policy_accuracy, "{first:?} {last:?}");
         assert_eq!(trainer.training_step(), 201);
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use shared::encoding::Encoding;
-use shared::search::EvaluationError;
+use shared::search::{EvaluationError, SharedOracle};
 use tokio::sync::mpsc;
 use tracing::warn;
 
@@ -19,6 +19,8 @@ use crate::leased_game::{LeasedGame, Step};
 /// A search thread and its games.
 pub(crate) struct GameThread<E: Encoding> {
     batcher: LeafBatcher<E>,
+    /// What its searches ask: endgame tables, if there are some.
+    oracle: Option<SharedOracle<E::Game>>,
     inbox: mpsc::Receiver<ThreadMessage>,
     halves: [Half<E>; 2],
     need: GameNeed,
@@ -38,10 +40,15 @@ impl<E: Encoding> Half<E> {
 }
 
 impl<E: Encoding> GameThread<E> {
-    pub(crate) fn new(batcher: LeafBatcher<E>, inbox: mpsc::Receiver<ThreadMessage>, bounds: GameBounds) -> Self {
+    pub(crate) fn new(
+        batcher: LeafBatcher<E>,
+        oracle: Option<SharedOracle<E::Game>>,
+        inbox: mpsc::Receiver<ThreadMessage>,
+        bounds: GameBounds,
+    ) -> Self {
         let half = || Half { games: vec![], awaited: vec![] };
         let need = GameNeed::new(bounds, Instant::now());
-        Self { batcher, inbox, halves: [half(), half()], need }
+        Self { batcher, oracle, inbox, halves: [half(), half()], need }
     }
 
     /// Plays until the process stops. The learner leases unfinished games to other workers then.
@@ -89,7 +96,7 @@ impl<E: Encoding> GameThread<E> {
     }
 
     fn start_game(&mut self, held: Arc<HeldLease>, lease: &proto::Lease) -> Result<(), Stopping> {
-        match LeasedGame::new(&self.batcher.encoding, held, lease) {
+        match LeasedGame::new(&self.batcher.encoding, self.oracle.as_ref(), held, lease) {
             Ok(game) => {
                 let shorter = usize::from(self.halves[1].games.len() < self.halves[0].games.len());
                 self.halves[shorter].games.push(game);

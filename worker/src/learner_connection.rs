@@ -48,6 +48,9 @@ pub enum WorkerError {
     /// The learner serves another game since it restarted.
     #[error("the learner now plays another game; start the worker again")]
     GameChanged,
+    /// The endgame tables cannot be used.
+    #[error("setting tables")]
+    Tables(#[from] tables::OpenError),
     /// A search thread cannot be started.
     #[error("start a search thread")]
     Thread(#[source] std::io::Error),

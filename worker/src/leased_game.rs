@@ -6,7 +6,7 @@ use shared::encoding::Encoding;
 use shared::game::{Game, Value};
 use shared::ids::NetworkRef;
 use shared::record::{PlyRecord, searched_ply};
-use shared::search::{Added, EvaluationError, LeafId, LeafSource, Request, Search, SearchEffort};
+use shared::search::{Added, EvaluationError, LeafId, LeafSource, Request, Search, SearchEffort, SharedOracle};
 use shared::seed::mix_seed;
 use shared::wire::{ReportedPly, ply_to_proto};
 
@@ -70,11 +70,16 @@ pub(crate) struct LeasedGame<E: Encoding> {
 }
 
 impl<E: Encoding> LeasedGame<E> {
-    /// Sets up the game of a lease and replays its plies.
+    /// Sets up the game of a lease and replays its plies. If it is of self-play, its searches ask `oracle`.
     ///
     /// # Errors
     /// [`LeaseError`] if the lease cannot be played.
-    pub(crate) fn new(encoding: &E, held: Arc<HeldLease>, lease: &proto::Lease) -> Result<Self, LeaseError> {
+    pub(crate) fn new(
+        encoding: &E,
+        oracle: Option<&SharedOracle<E::Game>>,
+        held: Arc<HeldLease>,
+        lease: &proto::Lease,
+    ) -> Result<Self, LeaseError> {
         let game = encoding.game();
         let terms = LeaseTerms::from_proto(game, lease)?;
         let LeaseTerms { settings, networks, seed: game_seed, is_self_play, position, ply_count } = terms;
@@ -82,7 +87,8 @@ impl<E: Encoding> LeasedGame<E> {
         let tree_count = if networks[0] == networks[1] { 1 } else { 2 };
         let search = |tree: u64| {
             let seed = mix_seed(game_seed, u64::from(ply_count) << 1 | tree);
-            Search::new(game.clone(), position.clone(), settings.clone(), seed)
+            let search = Search::new(game.clone(), position.clone(), settings.clone(), seed)?;
+            Ok::<_, LeaseError>(search.with_oracle(oracle.filter(|_| is_self_play).cloned()))
         };
         let searches = (0..tree_count).map(search).collect::<Result<_, _>>()?;
         let (awaited, priors) = (vec![], vec![]);

@@ -94,6 +94,9 @@ impl AsRef<dyn Error + Send + Sync> for ProgramError {
     }
 }
 
+/// A move that tables know to win may be one that the learner, which has none, finds nothing in.
+const NO_TABLES_IN_GATES: &str = "an evaluator has none: the learner searches gate games again, without tables";
+
 /// Runs a worker of this kind until a signal stops it.
 ///
 /// # Errors
@@ -105,6 +108,9 @@ pub fn start(program: &'static str, kind: WorkerKind, args: &WorkerArgs) -> Resu
     }
     logging::init(&loaded.raw.log).map_err(|error| loaded.error("log.filter", error))?;
     let token = token(args.token.as_deref(), &loaded)?;
+    if kind == WorkerKind::Evaluator && !loaded.raw.tables.as_os_str().is_empty() {
+        return Err(loaded.error("tables", NO_TABLES_IN_GATES).into());
+    }
     let settings = loaded.raw.check(token).map_err(|error| loaded.error(&error.key, error.problem))?;
     let (base, changes) = (loaded.base(), loaded.changes());
     tracing::info!(program, version = env!("CARGO_PKG_VERSION"), settings = base, changes, "starting");

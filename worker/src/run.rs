@@ -1,5 +1,6 @@
 //! A worker from start to end: join, start the threads, hold the session, join again when it breaks, drain.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Instant;
@@ -8,6 +9,9 @@ use proto::WorkerKind;
 use runtime::exit::one_line;
 use shared::catalog::{GameSpec, GameVisitor};
 use shared::encoding::Encoding;
+use shared::game::Game;
+use shared::search::SharedOracle;
+use tables::OpenTables;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 use tracing::{info, warn};
@@ -85,7 +89,7 @@ impl Worker {
         let (end_sender, ended_threads) = mpsc::channel(settings.threads);
         let starter =
             Starter { settings: &settings, state: &state, connection, senders, inboxes: inbox_receivers, end_sender };
-        let threads = spec.visit(starter)?.map_err(WorkerError::Thread)?;
+        let threads = spec.visit(starter)??;
         let tasks = SessionTasks {
             evaluations: EvaluationStream::new(receivers.batches, inboxes.clone(), state.clone()),
             leasing: Leasing::new(receivers.game_requests, inboxes, state.clone(), &settings),
@@ -230,11 +234,12 @@ struct Starter<'a> {
 }
 
 impl GameVisitor for Starter<'_> {
-    type Output = std::io::Result<Vec<JoinHandle<()>>>;
+    type Output = Result<Vec<JoinHandle<()>>, WorkerError>;
 
     fn visit<E: Encoding>(self, encoding: E) -> Self::Output {
         let terms = &self.connection.terms;
         let bounds = self.settings.games;
+        let oracle = self.settings.tables.as_deref().map(open_tables::<E::Game>).transpose()?;
         let start = |(thread, inbox)| {
             let batcher_settings = LeafBatcherSettings {
                 thread,
@@ -244,15 +249,21 @@ impl GameVisitor for Starter<'_> {
             };
             let batcher =
                 LeafBatcher::new(encoding.clone(), batcher_settings, self.state.clone(), self.senders.clone());
-            let game_thread = GameThread::new(batcher, inbox, bounds);
+            let game_thread = GameThread::new(batcher, oracle.clone(), inbox, bounds);
             let end_notice = ThreadEndNotice { thread, sender: self.end_sender.clone() };
             std::thread::Builder::new().name(format!("search-{thread}")).spawn(move || {
                 let _end_notice = end_notice;
                 game_thread.run();
             })
         };
-        self.inboxes.into_iter().enumerate().map(start).collect()
+        self.inboxes.into_iter().enumerate().map(start).collect::<Result<_, _>>().map_err(WorkerError::Thread)
     }
+}
+
+fn open_tables<G: Game>(folder: &Path) -> Result<SharedOracle<G>, tables::OpenError> {
+    let OpenTables { oracle, piece_count } = tables::open(folder)?;
+    info!(folder = %folder.display(), pieces = piece_count, "playing by endgame tables");
+    Ok(oracle)
 }
 
 /// Reports the end of a thread, by return or by panic.

@@ -37,6 +37,9 @@ pub struct WorkerConfig {
     pub games_per_thread: usize,
     /// Size of the evaluation cache in bytes, all threads together, 0 to 1 TiB; 0: no cache.
     pub cache_bytes: usize,
+    /// Folder of endgame tables by which self-play games are searched (draughts), as `alveare tables` makes them; empty:
+    /// none. Games of gates are searched without.
+    pub tables: PathBuf,
     /// Longest wait for the answer to one call, and for one connection, 100 ms to 1 h.
     #[serde(with = "humantime_serde")]
     pub request_timeout: Duration,
@@ -67,6 +70,7 @@ impl Default for WorkerConfig {
             threads: 0,
             games_per_thread: 0,
             cache_bytes: 256 << 20,
+            tables: PathBuf::new(),
             request_timeout: Duration::from_secs(30),
             evaluation_timeout: Duration::from_secs(120),
             reconnect_wait_max: Duration::from_secs(10),
@@ -85,6 +89,7 @@ pub struct WorkerSettings {
     pub(crate) threads: usize,
     pub(crate) games: GameBounds,
     pub(crate) cache_bytes_per_thread: usize,
+    pub(crate) tables: Option<PathBuf>,
     pub(crate) request_timeout: Duration,
     pub(crate) evaluation_timeout: Duration,
     pub(crate) reconnect_wait_max: Duration,
@@ -126,6 +131,7 @@ impl WorkerConfig {
             threads,
             games: GameBounds::of(self.games_per_thread),
             cache_bytes_per_thread: self.cache_bytes / threads,
+            tables: (!self.tables.as_os_str().is_empty()).then(|| self.tables.clone()),
             request_timeout: self.request_timeout,
             evaluation_timeout: self.evaluation_timeout,
             reconnect_wait_max: self.reconnect_wait_max,

@@ -1,4 +1,4 @@
-//! A whole worker against a learner that serves tic-tac-toe, dies, comes back, and sends invalid answers.
+//! A whole worker against a learner that serves tic-tac-toe or draughts, dies, comes back, and sends invalid answers.
 
 mod common;
 
@@ -8,6 +8,7 @@ use common::{Disk, FakeLearner, InvalidAnswer, State};
 use fixtures::load_generator;
 use proto::{GameKind, WorkerKind};
 use runtime::auth::Token;
+use shared::game::{Outcome, Side};
 use shared::record::PolicyTarget;
 use shared::search::{RootSelection, SearchEffort, SearchSettings};
 use tokio::task::JoinHandle;
@@ -321,4 +322,38 @@ async fn plies_searched_fast_follow_from_the_seed_and_teach_nothing() {
         }
         assert!(full_count > 20 && fast_count > 30, "{full_count} full, {fast_count} fast");
     }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+async fn games_are_searched_by_endgame_tables_if_there_are_some() {
+    let folder = tempfile::tempdir().expect("folder");
+    let mut known = tables::TableSet::default();
+    for class in (2..=3).flat_map(tables::classes_of) {
+        let table = tables::solve(class, &known, &mut |_| {});
+        tables::folder::write(folder.path(), &table).expect("the table is written");
+        known.insert(table);
+    }
+    let state = || {
+        let mut state = State { settings: SearchSettings::default().for_match(24), ..State::default() };
+        // Two kings against one, which a search of 24 simulations by these values neither wins nor calls a win.
+        (1..=4).for_each(|game_id| state.add_endgame(game_id, "W:WK1,K5:BK32"));
+        state
+    };
+    let without = play_all(state(), |config| config).await.0;
+    let with = play_all(state(), |config| WorkerConfig { tables: folder.path().into(), ..config }).await.0;
+    for (game_id, game) in &with.games {
+        assert_eq!(game.outcome(), Ok(Some(Outcome::Win(Side::White))), "game {game_id}");
+        let values: Vec<f32> = game.plies.iter().map(|ply| ply.root_value).collect();
+        assert!(values.iter().enumerate().all(|(ply, value)| *value == [1.0, -1.0][ply % 2]), "{values:?}");
+        assert!(game.plies.len() < without.games[game_id].plies.len(), "the shortest way is taken");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+async fn endgame_tables_for_a_game_without_any_end_the_worker() {
+    let disk = Disk::new(State::with_games(1));
+    let learner = FakeLearner::start(&disk);
+    let settings = WorkerConfig { tables: "five".into(), ..learner.config() }.check(None).expect("settings");
+    let error = worker::run(settings, WorkerKind::Actor, CancellationToken::new()).await.expect_err("refused");
+    assert_eq!(runtime::exit::one_line(&error), "setting tables: there are endgame tables of draughts alone");
 }

@@ -5,7 +5,6 @@ use std::path::PathBuf;
 use book::BookError;
 use shared::game::MoveError;
 
-use crate::endgames::EndgameTablesError;
 use crate::players::{PlayerError, PlayerSpecError, Protocol};
 
 /// Why a match cannot be played, or not to its end.
@@ -34,7 +33,7 @@ pub enum MatchError {
         player: String,
         /// Why.
         #[source]
-        source: EndgameTablesError,
+        source: tables::OpenError,
     },
     /// The opening book of a player cannot be used.
     #[error("player {player}")]

@@ -1,7 +1,5 @@
 //! What a match must know of its game beside the rules. Of this crate, here alone a game is chosen.
 
-use std::path::Path;
-
 use notation::dama::pdn::{self, PdnGame};
 use notation::{self, PlayedGame};
 use shared::catalog::NetworkGame;
@@ -12,7 +10,6 @@ use tokio_util::sync::CancellationToken;
 
 use super::error::MatchError;
 use super::finished::{Ending, FinishedGame};
-use crate::endgames::{EndgameTablesError, OpenTables, open_tables};
 use crate::levels::{DAMA_LEVELS, HIVE_LEVELS, LevelTable};
 use crate::players::{EngineBounds, EngineSpec, HubPlayer, MatchPlayer, Protocol, UhpPlayer};
 
@@ -31,11 +28,6 @@ pub trait MatchGame: NetworkGame {
     fn ending(&self, position: &Self::Position) -> &'static str;
     /// Returns the text of a game between these players, White first, with the result of the match.
     fn game_text(&self, names: [&str; 2], game: &FinishedGame<Self>) -> String;
-    /// Reads the endgame tables of a folder.
-    ///
-    /// # Errors
-    /// [`EndgameTablesError`] if they cannot be read, or there are none of this game.
-    fn open_tables(folder: &Path) -> Result<OpenTables<Self>, EndgameTablesError>;
     /// Returns the player that is another program.
     ///
     /// # Errors
@@ -75,10 +67,6 @@ impl MatchGame for Hive {
         played.to_game_string() + "\n"
     }
 
-    fn open_tables(_: &Path) -> Result<OpenTables<Self>, EndgameTablesError> {
-        Err(EndgameTablesError::Game(Self::NAME))
-    }
-
     fn engine(
         &self,
         spec: &EngineSpec,
@@ -113,10 +101,6 @@ impl MatchGame for Dama {
             result: Some(game.outcome),
         };
         pdn::write(&game) + "\n"
-    }
-
-    fn open_tables(folder: &Path) -> Result<OpenTables<Self>, EndgameTablesError> {
-        open_tables(folder)
     }
 
     fn engine(

@@ -277,7 +277,7 @@ fn open_oracles<G: MatchGame>(
     names: &[String; 2],
 ) -> Result<[Option<SharedOracle<G>>; 2], MatchError> {
     let open = |index: usize| {
-        let opened = specs[index].tables().map(G::open_tables).transpose();
+        let opened = specs[index].tables().map(tables::open::<G>).transpose();
         let opened = opened.map_err(|source| MatchError::Tables { player: names[index].clone(), source })?;
         Ok::<_, MatchError>(opened.map(|tables| tables.oracle))
     };

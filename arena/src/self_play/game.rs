@@ -1,24 +1,27 @@
 //! One game: the network searches each move, and the search says what is to be learned from it.
 
+use shared::catalog::NetworkGame;
 use shared::encoding::Encoding;
 use shared::game::Game;
 use shared::record::{ReplayState, ReplayedGame, searched_ply};
-use shared::search::{Evaluator, Search, SearchEffort, SearchSettings};
+use shared::search::{Evaluator, Search, SearchEffort};
 use tokio_util::sync::CancellationToken;
 
-use super::SelfPlayError;
+use super::{SelfPlayError, SelfPlaySettings};
 use crate::players::select_leaves;
 
 /// Plays a game from the initial position; what is random in it follows from `seed`. `None` if the stop came first.
-pub(super) fn play_game<E: Encoding>(
+pub(super) fn play_game<E: Encoding<Game: NetworkGame>>(
     encoding: &E,
     evaluator: &mut impl Evaluator<E::Game>,
-    settings: &SearchSettings,
+    settings: &SelfPlaySettings<E::Game>,
     seed: u64,
     stop: &CancellationToken,
 ) -> Result<Option<ReplayedGame>, SelfPlayError> {
     let game = encoding.game();
-    let mut search = Search::new(game.clone(), game.initial_position(), settings.clone(), seed)?;
+    let SelfPlaySettings { search: settings, oracle, .. } = settings;
+    let search = Search::new(game.clone(), game.initial_position(), settings.clone(), seed)?;
+    let mut search = search.with_oracle(oracle.clone());
     let mut state = ReplayState::of_whole_game(encoding.clone());
     let mut leaves = vec![];
     while state.outcome().is_none() {

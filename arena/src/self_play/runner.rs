@@ -6,7 +6,7 @@ use std::sync::mpsc::{SyncSender, sync_channel};
 
 use shared::catalog::NetworkGame;
 use shared::record::ReplayedGame;
-use shared::search::SearchSettings;
+use shared::search::{SearchSettings, SharedOracle};
 use shared::seed::mix_seed;
 use tokio_util::sync::CancellationToken;
 
@@ -15,12 +15,14 @@ use super::game::play_game;
 use crate::players::SharedNetwork;
 
 /// How games are played.
-#[derive(Debug, Clone)]
-pub struct SelfPlaySettings {
+#[derive(Clone)]
+pub struct SelfPlaySettings<G: NetworkGame> {
     /// How many games.
     pub game_count: u32,
     /// How a move is searched.
     pub search: SearchSettings,
+    /// What the searches ask: endgame tables, if there are some.
+    pub oracle: Option<SharedOracle<G>>,
     /// What all that is random follows from.
     pub seed: u64,
     /// Games played at once, at least 1.
@@ -34,7 +36,7 @@ pub struct SelfPlaySettings {
 /// [`SelfPlayError`] if a game cannot go on, or the first error of `keep`; the other games then end at once.
 pub fn play_games<G: NetworkGame, X: From<SelfPlayError>>(
     network: &SharedNetwork<G>,
-    settings: &SelfPlaySettings,
+    settings: &SelfPlaySettings<G>,
     stop: &CancellationToken,
     mut keep: impl FnMut(ReplayedGame) -> Result<(), X>,
 ) -> Result<(), X> {
@@ -74,7 +76,7 @@ type NumberedResult = (u32, Result<ReplayedGame, SelfPlayError>);
 /// Plays one game after the other until none is left.
 fn play_until_done<G: NetworkGame>(
     network: &SharedNetwork<G>,
-    settings: &SelfPlaySettings,
+    settings: &SelfPlaySettings<G>,
     next: &AtomicU32,
     stop: &CancellationToken,
     results: &SyncSender<NumberedResult>,
@@ -86,7 +88,7 @@ fn play_until_done<G: NetworkGame>(
             return;
         }
         let seed = mix_seed(settings.seed, number.into());
-        let played = play_game(&encoding, &mut client, &settings.search, seed, stop);
+        let played = play_game(&encoding, &mut client, settings, seed, stop);
         let Some(result) = played.transpose() else { return };
         if results.send((number, result)).is_err() {
             return;

@@ -189,7 +189,7 @@ impl<E: Encoding> ReplayState<E> {
         }
     }
 
-    /// Returns the game with this outcome. What is foreseen of its end follows from the last position alone: a board that
+    /// Returns the game with this outcome. What is predicted of its end follows from the last position alone: a board that
     /// was left before the end says nothing of it.
     fn end_as(self, outcome: Option<Outcome>) -> ReplayedGame {
         let is_cut_off = self.encoding.game().is_cut_off(&self.position);

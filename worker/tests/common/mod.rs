@@ -1,4 +1,4 @@
-//! A learner for tests: serves tic-tac-toe over real gRPC, keeps its games when it is started again, and misbehaves on
+//! A learner for tests: serves tic-tac-toe, or endgames of draughts, over real gRPC, keeps its games when it is started again, and misbehaves on
 //! request.
 #![allow(dead_code, clippy::unwrap_used, clippy::missing_panics_doc)]
 
@@ -17,6 +17,8 @@ use runtime::call_guard::CallGuard;
 use runtime::connections::{ConnectionLimits, incoming};
 use runtime::limits;
 use runtime::server_auth::ServerAuth;
+use shared::catalog::{GameSpec, NetworkGame};
+use shared::game::dama::Dama;
 use shared::game::tictactoe::TicTacToe;
 use shared::game::{Game, Outcome};
 use shared::search::SearchSettings;
@@ -39,6 +41,8 @@ pub enum InvalidAnswer {
 pub struct FakeGame {
     pub kind: GameKind,
     pub networks: [u32; 2],
+    /// FEN of the endgame of draughts that it begins from; empty: a game of tic-tac-toe.
+    pub start: String,
     pub opening: Vec<String>,
     pub plies: Vec<Ply>,
     pub holder: Option<String>,
@@ -115,8 +119,20 @@ impl State {
 
     pub fn add_game(&mut self, game_id: u64, kind: GameKind, networks: [u32; 2], opening: &[&str]) {
         let opening = opening.iter().map(|&text| text.to_owned()).collect();
-        let game = FakeGame { kind, networks, opening, plies: vec![], holder: None, is_over: false };
+        let start = String::new();
+        let game = FakeGame { kind, networks, start, opening, plies: vec![], holder: None, is_over: false };
         self.games.insert(game_id, game);
+    }
+
+    /// Makes a game of self-play of an endgame of draughts. Then all games must be of draughts.
+    pub fn add_endgame(&mut self, game_id: u64, start: &str) {
+        self.add_game(game_id, GameKind::SelfPlay, [0, 0], &[]);
+        self.games.get_mut(&game_id).unwrap().start = start.to_owned();
+    }
+
+    pub fn game(&self) -> GameSpec {
+        let is_draughts = self.games.values().any(|game| !game.start.is_empty());
+        if is_draughts { Dama::default().spec(Dama::USUAL_VIEW) } else { GameSpec::TicTacToe {} }
     }
 
     pub fn are_all_over(&self) -> bool {
@@ -140,8 +156,12 @@ impl FakeGame {
 
     /// Replays the game through the rules.
     pub fn outcome(&self) -> Result<Option<Outcome>, String> {
-        let game = TicTacToe;
-        let mut position = game.initial_position();
+        if self.start.is_empty() { self.outcome_by(&TicTacToe) } else { self.outcome_by(&Dama::default()) }
+    }
+
+    fn outcome_by<G: Game>(&self, game: &G) -> Result<Option<Outcome>, String> {
+        let start = (!self.start.is_empty()).then_some(self.start.as_str());
+        let mut position = game.start_position(start).map_err(|error| error.to_string())?;
         for text in self.moves() {
             let mv = game.parse_move(&position, &text).map_err(|error| error.to_string())?;
             game.play(&mut position, mv);

@@ -6,12 +6,12 @@ use proto::inference_server::Inference;
 use proto::ply_status::Code;
 use proto::workers_server::Workers;
 use proto::{
-    EvaluationBatch, GameSpec, JoinReply, JoinRequest, LeafBatch, Lease, LeaseGamesReply, LeaseGamesRequest, Ply,
-    PlyStatus, RenewLeasesReply, RenewLeasesRequest, ReportPliesReply, ReportPliesRequest, TicTacToeSpec,
+    EvaluationBatch, JoinReply, JoinRequest, LeafBatch, Lease, LeaseGamesReply, LeaseGamesRequest, Ply, PlyStatus,
+    RenewLeasesReply, RenewLeasesRequest, ReportPliesReply, ReportPliesRequest,
 };
 use shared::ids::{Generation, NetworkId};
 use shared::wire::{
-    EvaluationHeader, LEARNER_STOPPING, network_ref_from_wire, ply_from_proto, read_leaf_batch,
+    EvaluationHeader, LEARNER_STOPPING, game_spec_to_proto, network_ref_from_wire, ply_from_proto, read_leaf_batch,
     search_settings_to_proto, write_evaluations,
 };
 use tokio_stream::wrappers::ReceiverStream;
@@ -41,7 +41,7 @@ impl Workers for Services {
             }
             state.joined += 1;
             Ok(Response::new(JoinReply {
-                game: Some(GameSpec { game: Some(proto::game_spec::Game::TicTacToe(TicTacToeSpec {})) }),
+                game: Some(game_spec_to_proto(&state.game())),
                 lease_ms: state.lease_ms,
                 batches_in_flight_max: 4,
                 batch_leaves_max: 5,
@@ -103,7 +103,7 @@ fn lease(state: &mut State, worker_id: &str, count: usize) -> Vec<Lease> {
             search: Some(search),
             moves: game.moves(),
             opening_ply_count: game.opening.len() as u32,
-            start_position: String::new(),
+            start_position: game.start.clone(),
         }
     };
     free.take(count).map(lease).collect()
