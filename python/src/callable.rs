@@ -56,10 +56,7 @@ impl<G: NotebookGame> Evaluator<G> for CallableEvaluator<G> {
     }
 }
 
-fn wrapped<'py>(
-    py: Python<'py>,
-    positions: impl Iterator<Item = Position>,
-) -> PyResult<Vec<Bound<'py, Position>>> {
+fn wrapped<'py>(py: Python<'py>, positions: impl Iterator<Item = Position>) -> PyResult<Vec<Bound<'py, Position>>> {
     positions.map(|position| Bound::new(py, position)).collect()
 }
 
@@ -74,7 +71,8 @@ fn answer<G: NotebookGame>(
         Ok(by_move) => ordered(&texts, by_move)?,
         Err(_) => priors.extract::<Vec<f32>>()?,
     };
-    let is_distribution = priors.iter().all(|prior| prior.is_finite() && *prior >= 0.0) && priors.iter().sum::<f32>() > 0.0;
+    let is_distribution =
+        priors.iter().all(|prior| prior.is_finite() && *prior >= 0.0) && priors.iter().sum::<f32>() > 0.0;
     let refuse = |what: String| Err(PyValueError::new_err(format!("the evaluator answered {what}")));
     if priors.len() != texts.len() {
         return refuse(format!("{} priors for {} legal moves", priors.len(), texts.len()));

@@ -59,9 +59,8 @@ pub struct SampleBatch {
 #[pyo3(signature = (path, *, game=None))]
 pub fn read_samples(py: Python<'_>, path: PathBuf, game: Option<&Bound<'_, PyAny>>) -> PyResult<Samples> {
     let wanted = game.map(Game::of).transpose()?;
-    let (samples, warning) = py.detach(|| {
-        if is_data_set(&path) { read_data_set(&path) } else { read_human_games(&path, wanted.as_ref()) }
-    })?;
+    let (samples, warning) =
+        py.detach(|| if is_data_set(&path) { read_data_set(&path) } else { read_human_games(&path, wanted.as_ref()) })?;
     if let Some(warning) = warning {
         py.import("warnings")?.call_method1("warn", (warning, py.get_type::<PyUserWarning>()))?;
     }
@@ -104,9 +103,11 @@ fn read_human_games(path: &Path, wanted: Option<&Game>) -> PyResult<Read> {
             samples.push(number, samples_of(&encoding, game, outcome).samples);
         }
     }
-    let dropped = read.dropped.first().map(|first| format!("{} games or texts were dropped; {first}", read.dropped.len()));
+    let dropped =
+        read.dropped.first().map(|first| format!("{} games or texts were dropped; {first}", read.dropped.len()));
     if samples.samples.is_empty() {
-        let reason = dropped.unwrap_or_else(|| format!("{} games, none with a result and of this type", read.games.len()));
+        let reason =
+            dropped.unwrap_or_else(|| format!("{} games, none with a result and of this type", read.games.len()));
         return Err(PyValueError::new_err(format!("{}: no positions to learn from: {reason}", path.display())));
     }
     Ok((samples, dropped))
@@ -149,17 +150,11 @@ impl Samples {
     /// With a symmetry_seed each position is turned or mirrored at random; the same seed and number give the same symmetry.
     /// Raises IndexError for a number that is not there, ValueError for a sample that contradicts itself.
     #[pyo3(signature = (numbers=None, *, symmetry_seed=None))]
-    fn batch(
-        &self,
-        py: Python<'_>,
-        numbers: Option<Vec<usize>>,
-        symmetry_seed: Option<u64>,
-    ) -> PyResult<SampleBatch> {
+    fn batch(&self, py: Python<'_>, numbers: Option<Vec<usize>>, symmetry_seed: Option<u64>) -> PyResult<SampleBatch> {
         let numbers = numbers.unwrap_or_else(|| (0..self.samples.len()).collect());
         let drawn = numbers.iter().map(|number| Ok((*number, self.at(*number)?))).collect::<PyResult<Vec<_>>>()?;
-        let (batch, shape, planes) = py
-            .detach(|| by_game!(self.game.any(), game => fill(game, &drawn, symmetry_seed)))
-            .map_err(value_error)?;
+        let (batch, shape, planes) =
+            py.detach(|| by_game!(self.game.any(), game => fill(game, &drawn, symmetry_seed))).map_err(value_error)?;
         let input = &batch.input;
         let move_starts = std::iter::once(0).chain(input.move_ends.iter().map(|end| *end as i32)).collect::<Vec<_>>();
         let search_values = drawn.iter().map(|(_, sample)| sample.search_value.unwrap_or(f32::NAN));
@@ -197,7 +192,8 @@ fn fill<G: NotebookGame>(
             value_target: sample.outcome_value,
             outlook: None,
         };
-        let symmetry = symmetry_seed.map_or(0, |seed| mix_seed(seed, *number as u64) % u64::from(encoding.symmetry_count()));
+        let symmetry =
+            symmetry_seed.map_or(0, |seed| mix_seed(seed, *number as u64) % u64::from(encoding.symmetry_count()));
         push_sample(&encoding, &stored, Symmetry(symmetry as u8), &mut batch, &mut scratch)?;
     }
     let shape = encoding.plane_shape();
@@ -209,8 +205,11 @@ fn fill<G: NotebookGame>(
 impl SampleBatch {
     /// Returns the policy targets as a dense array, float32 [B, policy_size].
     fn policy<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f32>>> {
-        let (starts, indices, targets) =
-            (self.move_starts.bind(py).readonly(), self.policy_indices.bind(py).readonly(), self.policy_targets.bind(py).readonly());
+        let (starts, indices, targets) = (
+            self.move_starts.bind(py).readonly(),
+            self.policy_indices.bind(py).readonly(),
+            self.policy_targets.bind(py).readonly(),
+        );
         let (starts, indices, targets) = (starts.as_slice()?, indices.as_slice()?, targets.as_slice()?);
         let count = starts.len() - 1;
         let mut dense = vec![0.0; count * self.policy_size];

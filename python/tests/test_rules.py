@@ -130,7 +130,7 @@ class Refusals(unittest.TestCase):
         self.refused("wS1 is not on the board", hive.new_position().play, "wA1 wS1-")
         self.refused('cannot read move "e4"', dama.new_position().play, "e4")
         self.refused("21-18", dama.new_position().policy_index, "21-18x")
-        self.refused("illegal move \"wA1 wS1-\" at ply 2", hive.new_position, moves=["wS1", "bS1 wS1-", "wA1 wS1-"])
+        self.refused('illegal move "wA1 bS1-" at ply 2', hive.new_position, moves=["wS1", "bS1 wS1-", "wA1 bS1-"])
         self.refused("a game of Base cannot be replayed as Base+MLP", hive.new_position, "Base")
         self.refused("a position is written like", dama.new_position, "W:W21")
         over = dama.new_position("W:W22:B18").play("22x13")

@@ -4,8 +4,8 @@ use std::path::Path;
 
 use notation::board::{self, View};
 use notation::dama::pdn::{self, PdnGame};
-use shared::game::dama::text::parse_move;
 use shared::game::MoveError;
+use shared::game::dama::text::parse_move;
 use shared::game::dama::{Dama, Move, Position};
 
 use super::board_game::{BoardGame, GameToSave};

@@ -145,10 +145,7 @@ impl Position {
     }
 
     #[expect(clippy::type_complexity, reason = "what pickle wants: a callable and its arguments")]
-    fn __reduce__<'py>(
-        &self,
-        py: Python<'py>,
-    ) -> PyResult<(Bound<'py, PyAny>, (Option<String>, Vec<String>))> {
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (Option<String>, Vec<String>))> {
         let (start, moves) =
             by_game!(&self.any, position => position.history()).ok_or_else(|| value_error(NoHistoryError))?;
         Ok((Bound::new(py, self.game())?.getattr("new_position")?, (start, moves)))

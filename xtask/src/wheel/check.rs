@@ -1,5 +1,5 @@
-//! Whether a wheel works where nothing else is installed: the example of its README runs, the tests in Python pass, and the
-//! types are those of the code.
+//! Whether a wheel works where nothing else is installed: the example of its README runs, the tests in Python pass, it bears
+//! another libtorch in its process, and its types are those of the code.
 
 use std::fs;
 use std::path::Path;
@@ -12,27 +12,40 @@ use crate::workspace::run;
 /// What checks types.
 const MYPY: &str = "mypy==1.19.1";
 
-/// Installs `wheel` into a new `environment` and runs what is in the folder of the package, `python`. `work` is a folder for
-/// what that writes.
-pub fn check(wheel: &Path, environment: &Path, work: &Path, python: &Path) -> Result<()> {
+/// Installs `wheel` into a new virtual environment below `folder` and runs what is in the folder of the package.
+/// The other libtorch is that in `libtorch`.
+pub fn check(wheel: &Path, folder: &Path, package: &Path, libtorch: &Path) -> Result<()> {
+    let (work, tests) = (folder.join("work"), package.join("tests"));
     if work.exists() {
-        fs::remove_dir_all(work).with_context(|| format!("remove {}", work.display()))?;
+        fs::remove_dir_all(&work).with_context(|| format!("remove {}", work.display()))?;
     }
-    fs::create_dir_all(work).with_context(|| format!("create {}", work.display()))?;
-    let readme = python.join("README.md");
+    fs::create_dir_all(&work).with_context(|| format!("create {}", work.display()))?;
+    let readme = package.join("README.md");
     let text = fs::read_to_string(&readme).with_context(|| format!("read {}", readme.display()))?;
     let example = example(&text).with_context(|| format!("{} has no example in Python", readme.display()))?;
     fs::write(work.join("example.py"), example).context("write the example")?;
 
-    let environment = VirtualEnvironment::fresh(environment)?;
+    let environment_folder = folder.join("environment");
+    let environment = VirtualEnvironment::fresh(&environment_folder)?;
     environment.install(&[wheel])?;
-    let run_python = |arguments: &[&str]| run(environment.command("python").current_dir(work).args(arguments));
-    run_python(&["example.py"]).context("the example of python/README.md")?;
-    run(environment.command("python").current_dir(work).args(["-m", "unittest", "discover", "--start-directory"]).arg(python.join("tests")))
+    let python = || {
+        let mut command = environment.command("python");
+        command.current_dir(&work);
+        command
+    };
+    run(python().arg("example.py")).context("the example of python/README.md")?;
+    run(python().args(["-m", "unittest", "discover", "--start-directory"]).arg(&tests))
         .context("the tests in python/tests")?;
+    for order in ["before", "after"] {
+        let library = libtorch.join("lib/libtorch_cpu.so");
+        run(python().arg(tests.join("two_libtorches.py")).arg(library).arg(order))
+            .with_context(|| format!("another libtorch in the process, {order} that of the wheel"))?;
+    }
     environment.install(&[MYPY])?;
-    run_python(&["-m", "mypy", "--strict", "example.py"]).context("the types of the example")?;
-    run_python(&["-m", "mypy.stubtest", "alveare"]).context("python/alveare/_native.pyi beside the module")
+    run(python().args(["-m", "mypy", "--strict", "example.py"])).context("the types of the example")?;
+    run(python().args(["-m", "mypy.stubtest", "alveare"])).context("python/alveare/_native.pyi beside the module")?;
+    // It holds libtorch once more.
+    fs::remove_dir_all(&environment_folder).with_context(|| format!("remove {}", environment_folder.display()))
 }
 
 /// Returns the first block of Python in a text in Markdown.

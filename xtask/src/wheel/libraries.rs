@@ -29,7 +29,8 @@ pub fn prepare(from: &Path, to: &Path) -> Result<()> {
             continue;
         }
         let mut bytes = fs::read(&source).with_context(|| format!("read {}", source.display()))?;
-        let count = make_ordinary(&mut bytes).with_context(|| format!("{} is no library of 64 bits", source.display()))?;
+        let count =
+            make_ordinary(&mut bytes).with_context(|| format!("{} is no library of 64 bits", source.display()))?;
         println!("xtask: {name}: {count} symbols are no longer unique in the process");
         let part = to.join(format!("{name}.part"));
         fs::write(&part, bytes).with_context(|| format!("write {}", part.display()))?;

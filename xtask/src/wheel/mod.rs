@@ -40,14 +40,11 @@ enum Build {
 
 /// Builds the wheel, checks it if that is asked for, and says where it lies.
 pub fn wheel(workspace: &Workspace, arguments: &WheelArguments) -> Result<ExitCode> {
-    if !cfg!(target_os = "linux") {
-        bail!("wheel: it is built on Linux, for Linux");
-    }
     let libtorch = libtorch::ensure(Flavour::of_this_machine())?;
     let maker = WheelMaker::new(workspace)?;
     let wheel = maker.build(&libtorch, Build::Release, &workspace.target_dir()?.join("wheels"))?;
     if arguments.check {
-        maker.check(&wheel)?;
+        maker.check(&wheel, &libtorch)?;
     }
     let megabytes = fs::metadata(&wheel)?.len() / 1_000_000;
     println!("xtask: {} ({megabytes} MB); install it with `pip install`", wheel.display());
@@ -66,8 +63,11 @@ impl<'a> WheelMaker<'a> {
     /// Gets maturin.
     ///
     /// # Errors
-    /// If python3 has no pip, or PyPI is not within reach.
+    /// If this is not Linux, python3 has no pip, or PyPI is not within reach.
     pub fn new(workspace: &'a Workspace) -> Result<Self> {
+        if !cfg!(target_os = "linux") {
+            bail!("the wheel is built on Linux, for Linux");
+        }
         let folder = workspace.target_dir()?.join("wheel");
         let maturin = VirtualEnvironment::with(&folder.join("maturin"), &[MATURIN])?;
         Ok(Self { workspace, folder, maturin })
@@ -77,7 +77,7 @@ impl<'a> WheelMaker<'a> {
     pub fn test(&self, libtorch: &Path) -> Result<()> {
         let out = self.folder.join("test");
         let wheel = self.build(libtorch, Build::Test, &out)?;
-        self.check(&wheel)?;
+        self.check(&wheel, libtorch)?;
         fs::remove_dir_all(&out).with_context(|| format!("remove {}", out.display()))
     }
 
@@ -109,10 +109,7 @@ impl<'a> WheelMaker<'a> {
     }
 
     /// Installs the wheel into a fresh virtual environment, and runs there what shows that it works.
-    fn check(&self, wheel: &Path) -> Result<()> {
-        let environment = self.folder.join("environment");
-        check::check(wheel, &environment, &self.folder.join("check"), &self.workspace.root().join("python"))?;
-        // It holds libtorch once more.
-        fs::remove_dir_all(&environment).with_context(|| format!("remove {}", environment.display()))
+    fn check(&self, wheel: &Path, libtorch: &Path) -> Result<()> {
+        check::check(wheel, &self.folder.join("check"), &self.workspace.root().join("python"), libtorch)
     }
 }

@@ -1,7 +1,7 @@
 //! Virtual environments of Python, and what is installed in them from PyPI.
 
 use std::env;
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -72,7 +72,7 @@ impl VirtualEnvironment {
         }
         let mut path = self.folder.join("bin").into_os_string();
         path.push(":");
-        path.push(env::var_os("PATH").unwrap_or_else(OsString::new));
+        path.push(env::var_os("PATH").unwrap_or_default());
         command.current_dir(workspace.root()).stdin(Stdio::null()).env("PATH", path);
         command
     }
