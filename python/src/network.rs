@@ -22,11 +22,11 @@ type Priors = Vec<(String, f32)>;
 /// A trained network of one of the games.
 ///
 /// source is "ready" (the network that the package carries for game, by default that of Hive), a .safetensors file, a
-/// folder of a training, or a run directory, which means its best network. device is "cpu", "cuda:0" and so on, or "auto";
-/// threads is how many threads compute one batch.
+/// folder of a training, or a run directory, which means its best network. device is "cpu" or "auto": the package has no
+/// libraries for GPUs. threads is how many threads compute one batch, 0 for one on each core.
 ///
-/// Raises OSError if the file cannot be read, ValueError if the network is of another game than game, RuntimeError if the
-/// device is not there.
+/// Raises OSError if the file cannot be read, ValueError if the network is of another game than game, RuntimeError for the
+/// device "cuda:N".
 #[pyclass(frozen, module = "alveare")]
 pub struct Network {
     name: String,
@@ -127,7 +127,15 @@ impl Network {
 fn open(source: &Path, wanted: &Game, must_be_it: bool, choice: DeviceChoice, threads: usize) -> PyResult<Network> {
     let source = NetworkSource::from(source);
     let unavailable = |error: NetError| PyRuntimeError::new_err(error.to_string());
-    let device = net::open_device(choice).map_err(unavailable)?;
+    let device = match choice {
+        DeviceChoice::Cpu | DeviceChoice::Auto => Device::CPU,
+        DeviceChoice::Cuda(_) => {
+            let advice =
+                "on a GPU a network of PyTorch can evaluate, called by a function that alveare.search is given";
+            let refusal = format!("device {choice}: this package has no libraries for GPUs; {advice}");
+            return Err(PyRuntimeError::new_err(refusal));
+        }
+    };
     let bytes = source.read(wanted.spec()).map_err(file_error)?;
     let file = NetworkFile::from_bytes(source.to_string(), bytes).map_err(file_error)?;
     let spec = file.spec().map_err(file_error)?.game;

@@ -106,8 +106,8 @@ fn dict<'py, 'a, V: IntoPyObject<'py>>(
 /// root="gumbel" shares the simulations out as Gumbel AlphaZero does. batch_size leaves are evaluated at once. The same
 /// seed gives the same result.
 ///
-/// Raises ValueError for a finished game, a network of another game, a setting out of range and an answer that is none;
-/// what the function raises is passed on. A search with a network or none lets other threads of Python run.
+/// Raises ValueError for a finished game, a network of another game, a setting out of range, and for answers of the
+/// function that do not fit the positions; what the function raises is passed on. A search with a network or none lets other threads of Python run.
 #[pyfunction]
 #[pyo3(signature = (
     position, network=None, *, simulations=800, exploration=None, policy_temperature=1.0, dirichlet_alpha=0.0,

@@ -31,14 +31,17 @@ class Networks(unittest.TestCase):
                 np.testing.assert_allclose(list(priors.values()), list(alone.values()), atol=1e-4)
                 self.assertAlmostEqual(value, value_alone, places=4)
 
-    def test_a_network_sees_nothing_but_the_planes(self) -> None:
+    def test_a_network_sees_the_planes_and_nothing_else(self) -> None:
         for game in GAMES:
-            for position in some_positions(game):
-                # Turned back into a key, a position has the planes of one that came about otherwise.
+            network, positions = NETWORKS[game.name], some_positions(game)
+            for position in positions:
+                # Its text says no more of a position of draughts than where the pieces stand.
                 again = game.new_position(position.text)
-                if (position.planes() == again.planes()).all():
-                    network = NETWORKS[game.name]
-                    np.testing.assert_array_equal(*[list(network.evaluate([at])[0][0].values()) for at in (position, again)])
+                are_alike = (position.planes() == again.planes()).all()
+                ((_, value),), ((_, value_again),) = network.evaluate([position]), network.evaluate([again])
+                self.assertEqual(value == value_again, are_alike, position)
+            planes = {position.planes().tobytes() for position in positions}
+            self.assertEqual(len({value for _, value in network.evaluate(positions)}), len(planes))
 
     def test_a_network_of_hive_plays_every_type(self) -> None:
         types = ["Base", "Base+M", "Base+LP", "Base+MLP"]
@@ -58,6 +61,8 @@ class Networks(unittest.TestCase):
             alveare.Network(__file__)
         with self.assertRaisesRegex(ValueError, 'device "gpu"'):
             alveare.Network("ready", device="gpu")
+        with self.assertRaisesRegex(RuntimeError, "device cuda:0: this package has no libraries for GPUs"):
+            alveare.Network("ready", device="cuda:0")
         with self.assertRaisesRegex(ValueError, "the position is of another game"):
             NETWORKS["hive"].evaluate([GAMES[1].new_position()])
 

@@ -113,3 +113,15 @@ impl<'a> WheelMaker<'a> {
         check::check(wheel, &self.folder.join("check"), &self.workspace.root().join("python"), libtorch)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pip_builds_the_wheel_with_the_same_maturin() {
+        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../python/pyproject.toml");
+        let text = fs::read_to_string(file).unwrap();
+        assert!(text.contains(&format!("requires = [\"{MATURIN}\"]")), "{text}");
+    }
+}
