@@ -9,28 +9,20 @@ use anyhow::{Context, Result};
 use super::python::VirtualEnvironment;
 use crate::workspace::run;
 
-/// What checks types.
-const MYPY: &str = "mypy==1.19.1";
-
-/// Installs `wheel` into a new virtual environment below `folder` and runs what is in the folder of the package.
-/// The other libtorch is that in `libtorch`.
-pub fn check(wheel: &Path, folder: &Path, package: &Path, libtorch: &Path) -> Result<()> {
-    let (work, tests) = (folder.join("work"), package.join("tests"));
+/// Runs in `environment`, where the wheel is installed, what is in the folder of the package. `work` is a folder for what that
+/// writes, `libtorch` has the other libtorch.
+pub fn check(environment: &VirtualEnvironment, work: &Path, package: &Path, libtorch: &Path) -> Result<()> {
     if work.exists() {
-        fs::remove_dir_all(&work).with_context(|| format!("remove {}", work.display()))?;
+        fs::remove_dir_all(work).with_context(|| format!("remove {}", work.display()))?;
     }
-    fs::create_dir_all(&work).with_context(|| format!("create {}", work.display()))?;
-    let readme = package.join("README.md");
+    fs::create_dir_all(work).with_context(|| format!("create {}", work.display()))?;
+    let (readme, tests) = (package.join("README.md"), package.join("tests"));
     let text = fs::read_to_string(&readme).with_context(|| format!("read {}", readme.display()))?;
     let example = example(&text).with_context(|| format!("{} has no example in Python", readme.display()))?;
     fs::write(work.join("example.py"), example).context("write the example")?;
-
-    let environment_folder = folder.join("environment");
-    let environment = VirtualEnvironment::fresh(&environment_folder)?;
-    environment.install(&[wheel])?;
     let python = || {
         let mut command = environment.command("python");
-        command.current_dir(&work);
+        command.current_dir(work);
         command
     };
     run(python().arg("example.py")).context("the example of python/README.md")?;
@@ -41,11 +33,8 @@ pub fn check(wheel: &Path, folder: &Path, package: &Path, libtorch: &Path) -> Re
         run(python().arg(tests.join("two_libtorches.py")).arg(library).arg(order))
             .with_context(|| format!("another libtorch in the process, {order} that of the wheel"))?;
     }
-    environment.install(&[MYPY])?;
     run(python().args(["-m", "mypy", "--strict", "example.py"])).context("the types of the example")?;
-    run(python().args(["-m", "mypy.stubtest", "alveare"])).context("python/alveare/_native.pyi beside the module")?;
-    // It holds libtorch once more.
-    fs::remove_dir_all(&environment_folder).with_context(|| format!("remove {}", environment_folder.display()))
+    run(python().args(["-m", "mypy.stubtest", "alveare"])).context("python/alveare/_native.pyi beside the module")
 }
 
 /// Returns the first block of Python in a text in Markdown.

