@@ -9,6 +9,9 @@ Both games have one shape: a Game makes Positions, which never change; a Network
 and read_samples reads what networks learn from as arrays of numpy.
 """
 
+from importlib.metadata import version
+
 from ._native import Game, Network, Position, SampleBatch, Samples, SearchResult, read_samples, search
 
+__version__ = version("alveare")
 __all__ = ["Game", "Network", "Position", "SampleBatch", "Samples", "SearchResult", "read_samples", "search"]

@@ -1,5 +1,6 @@
 """Networks and searches: they agree with each other, find wins, take functions of Python, and let other threads run."""
 
+import _thread
 import threading
 import unittest
 from pathlib import Path
@@ -142,6 +143,14 @@ class Searches(unittest.TestCase):
         is_over.set()
         thread.join()
         self.assertGreater(seen, 10)
+
+
+    def test_ctrl_c_ends_a_search(self) -> None:
+        timer = threading.Timer(0.2, _thread.interrupt_main)
+        timer.start()
+        with self.assertRaises(KeyboardInterrupt):
+            alveare.search(GAMES[0].new_position(), NETWORKS["hive"], simulations=1_000_000)
+        timer.join()
 
 
 class Functions(unittest.TestCase):

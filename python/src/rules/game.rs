@@ -135,8 +135,9 @@ impl Game {
     ///
     /// Hive is told as a UHP GameString ("Base;InProgress;White[2];wS1;bS1 wS1-"), draughts as a FEN
     /// ("W:W21,K7,30:BK3,12,14"). Raises ValueError for a text that is no position, and for moves that are not legal.
-    #[pyo3(signature = (text=None, moves=vec![]))]
-    fn new_position(&self, text: Option<&str>, moves: Vec<String>) -> PyResult<Position> {
+    #[pyo3(signature = (text=None, moves=None))]
+    fn new_position(&self, text: Option<&str>, moves: Option<Vec<String>>) -> PyResult<Position> {
+        let moves = moves.unwrap_or_default();
         by_game!(&self.any, game => {
             Ok(Position::new(NotebookGame::any_position(game.position(text, &moves).map_err(value_error)?)))
         })
