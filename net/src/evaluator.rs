@@ -72,12 +72,27 @@ impl<G: NetworkGame> NetworkEvaluator<G> {
         moves: &[G::Move],
         priors: &mut Vec<f32>,
     ) -> Result<Value, EvaluationError> {
-        self.input.clear();
-        self.push(&game.encoding(self.view), position, moves)?;
-        self.compute()?;
+        let mut answers = self.evaluate_positions([(game, position, moves)])?;
+        let (answered, value) = answers.next_leaf(moves.len()).ok_or(EvaluationError::ThreadFailed)?;
         priors.clear();
-        priors.extend_from_slice(&self.output.priors);
-        Ok(Value::new(self.output.values[0]))
+        priors.extend_from_slice(answered);
+        Ok(value)
+    }
+
+    /// Evaluates positions outside a search, all in one batch, each with its rules and its legal moves.
+    ///
+    /// # Errors
+    /// As [`Evaluator::evaluate`].
+    pub fn evaluate_positions<'a>(
+        &mut self,
+        positions: impl IntoIterator<Item = (&'a G, &'a G::Position, &'a [G::Move])>,
+    ) -> Result<LeafAnswers<'_>, EvaluationError> {
+        self.input.clear();
+        for (game, position, moves) in positions {
+            self.push(&game.encoding(self.view), position, moves)?;
+        }
+        self.compute()?;
+        Ok(LeafAnswers::new(&self.output.priors, &self.output.values))
     }
 
     fn push(

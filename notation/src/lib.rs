@@ -4,8 +4,9 @@
 //! The text of one move and FEN lie beside the rules, in `shared`. Nothing here reads a file.
 //!
 //! The readers of whole games, [`games`], [`pgn`] and [`boardspace`], give [`PlayedGame`]s: moves that were checked against
-//! the rules. Files, folders and archives are the caller's.
+//! the rules. Files, folders and archives are the caller's. [`board`] draws positions.
 
+pub mod board;
 pub mod boardspace;
 pub mod dama;
 mod decode;

@@ -16,6 +16,7 @@ mod rust_version;
 mod steps;
 mod tidy;
 mod up;
+mod wheel;
 mod workspace;
 
 use std::process::ExitCode;
@@ -55,6 +56,8 @@ enum Task {
     Games(games::GamesArguments),
     /// Carries connections as slowly as a home link does, to try workers through it.
     Link(link::LinkArguments),
+    /// Builds the Python package as a wheel, and checks it.
+    Wheel(wheel::WheelArguments),
     /// Gets libtorch if it is not there and prints where it lies.
     Libtorch(libtorch::LibtorchArguments),
 }
@@ -86,6 +89,7 @@ fn run(task: Task) -> Result<ExitCode> {
         Task::Fuzz(arguments) => fuzz::fuzz(&workspace, &arguments),
         Task::Games(arguments) => games::games(&arguments),
         Task::Link(arguments) => link::link(&arguments),
+        Task::Wheel(arguments) => wheel::wheel(&workspace, &arguments),
         Task::Libtorch(arguments) => libtorch::print(&arguments),
     }
 }

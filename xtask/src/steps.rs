@@ -11,6 +11,7 @@ use crate::libtorch;
 use crate::other_machines;
 use crate::rust_version;
 use crate::tidy;
+use crate::wheel::WheelMaker;
 use crate::workspace::{Workspace, run, with_packages, words};
 
 /// The programs a user gets. `alveare` is made by the crate `engine`.
@@ -56,7 +57,17 @@ pub fn test(workspace: &Workspace, arguments: &TestArguments) -> Result<ExitCode
     // Each once: that they still measure what they say is asserted in them, how fast they are is not CI's business.
     step_command(benches.args(["--bench", "*", "--", "--test"]))?;
     step_command(cargo(&["doc", "--workspace", "--no-deps"]).env("RUSTDOCFLAGS", "-D warnings"))?;
-    println!("xtask: all steps passed in {:.0} s", started.elapsed().as_secs_f64());
+    let mut left_out = String::new();
+    step("wheel", || match WheelMaker::new(workspace) {
+        Ok(maker) => maker.test(&libtorch),
+        // As other tests that need PyPI: nobody's change is wrong because of it.
+        Err(error) => {
+            println!("xtask: the wheel is NOT CHECKED: {error:#}");
+            ", but for the wheel, which was NOT CHECKED".clone_into(&mut left_out);
+            Ok(())
+        }
+    })?;
+    println!("xtask: all steps passed in {:.0} s{left_out}", started.elapsed().as_secs_f64());
     Ok(ExitCode::SUCCESS)
 }
 

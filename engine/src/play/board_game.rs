@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use arena::matches::MatchGame;
-use shared::game::{MoveError, Outcome, Side};
+use notation::board::View;
+use shared::game::{MoveError, Outcome};
 
 /// A game that can be drawn, and read as people type it.
 pub trait BoardGame: MatchGame {
@@ -19,17 +20,6 @@ pub trait BoardGame: MatchGame {
     fn read(&self, position: &Self::Position, text: &str) -> Result<Self::Move, MoveError>;
     /// Returns the text of a file of this game, in the format that its name asks for.
     fn save(&self, file: &Path, game: &GameToSave<'_, Self>) -> String;
-}
-
-/// How a board is seen.
-#[derive(Debug, Clone, Copy)]
-pub struct View<M> {
-    /// The move that led to it.
-    pub last: Option<M>,
-    /// Who sits below, if the board has an above and a below.
-    pub bottom: Side,
-    /// Whether it may have colours.
-    pub has_colours: bool,
 }
 
 /// A game as far as it was played.

@@ -1,10 +1,9 @@
 //! `alveare play`: a game against the computer in a terminal.
 //!
-//! Here are the command line and the loop over lines. `session` carries commands out, `hive` and `dama` draw and read,
-//! `canvas` knows colours.
+//! Here are the command line and the loop over lines. `session` carries commands out, `hive` and `dama` read moves; the
+//! boards are drawn by `notation::board`.
 
 mod board_game;
-mod canvas;
 mod command;
 mod dama;
 mod hive;

@@ -4,10 +4,11 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use notation::board::View;
 use shared::game::{Outcome, Side};
 use shared::search::Proof;
 
-use super::board_game::{BoardGame, GameToSave, View};
+use super::board_game::{BoardGame, GameToSave};
 use super::command::{Command, USAGES};
 use crate::thinker::{ThinkError, Thinker};
 

@@ -2,6 +2,7 @@
 //! what stands behind a prompt was typed. `UPDATE_GOLDEN=1` rewrites them.
 
 use clap::Parser;
+use notation::board::View;
 use runtime::exit::UsageError;
 
 use super::*;
@@ -57,10 +58,10 @@ fn stacks_and_the_last_move_are_shown() {
     assert!(text.contains("stack, from the top: wB1, wQ\n") && text.contains("╱²╲"), "{text}");
     let options = options(&["--position", position]);
     let (hive, positions, moves) = hive_game(&options.start).unwrap();
-    let view = board_game::View { last: moves.last().copied(), bottom: Side::White, has_colours: true };
+    let view = View { last: moves.last().copied(), bottom: Side::White, has_colours: true };
     let drawn = hive.draw(positions.last().unwrap(), view);
     assert!(drawn.contains("\u{1b}[1m\u{1b}[4mbB1\u{1b}[0m"), "{drawn:?}");
-    let plain = hive.draw(positions.last().unwrap(), board_game::View { has_colours: false, ..view });
+    let plain = hive.draw(positions.last().unwrap(), View { has_colours: false, ..view });
     assert_eq!(console::strip_ansi_codes(&drawn), plain);
 }
 
