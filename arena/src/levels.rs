@@ -66,8 +66,8 @@ pub const HIVE_LEVELS: LevelTable = [
 /// Italian draughts.
 pub const DAMA_LEVELS: LevelTable = [
     policy(1.5),
-    policy(0.65),
-    policy(0.33),
+    policy(0.8),
+    policy(0.42),
     policy(0.0),
     search(12),
     search(24),

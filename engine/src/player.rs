@@ -14,6 +14,8 @@ use runtime::exit::one_line;
 use runtime::logging;
 use shared::catalog::NetworkGame;
 use shared::game::Game;
+#[cfg(feature = "network")]
+use shared::precision::AnswerPrecision;
 use shared::search::{EvaluationError, Evaluator, SearchPreset, SharedOracle};
 
 use crate::start::GameName;
@@ -40,6 +42,10 @@ pub struct PlayerOptions {
     #[cfg(feature = "network")]
     #[arg(long, value_name = "DEVICE", default_value = "auto")]
     device: net::DeviceChoice,
+    /// In which numbers the network answers: auto, float32, bfloat16, float16 (GPUs) or int8 (processors).
+    #[cfg(feature = "network")]
+    #[arg(long, value_name = "NUMBERS", default_value = "auto")]
+    precision: AnswerPrecision,
 }
 
 /// What is played without a flag.
@@ -136,12 +142,13 @@ impl PlayerOptions {
         let device = net::open_device(self.device)?;
         let bytes = source.read(&G::default().spec(G::USUAL_VIEW))?;
         let file = net::NetworkFile::from_bytes(source.to_string(), bytes)?;
-        let evaluator = net::NetworkEvaluator::<G>::open(&file, device)?;
+        let evaluator = net::NetworkEvaluator::<G>::open(&file, device, self.precision)?;
         let type_name = game.map_or(file.spec()?.game.type_name(), MatchGame::type_name);
         logging::print_line(&format!("network {source}, on {device}: {type_name}"));
         Ok(Box::new(LocalNetwork {
             source: source.clone(),
             choice: self.device,
+            precision: self.precision,
             is_gpu: device.is_cuda(),
             evaluator,
             shared: None,
@@ -215,6 +222,7 @@ impl<G: NetworkGame> Player<G> {
 struct LocalNetwork<G: NetworkGame> {
     source: NetworkSource,
     choice: net::DeviceChoice,
+    precision: AnswerPrecision,
     is_gpu: bool,
     evaluator: net::NetworkEvaluator<G>,
     /// The queue, and how many batches are computed at once.
@@ -232,6 +240,7 @@ impl<G: NetworkGame> PlayedNetwork<G> for LocalNetwork<G> {
         } else if self.shared.as_ref().is_none_or(|(_, known)| *known != batches_at_once) {
             let settings = arena::players::NetworkPlaySettings {
                 device: self.choice,
+                precision: self.precision,
                 thread_count: count as usize,
                 batches_at_once,
             };

@@ -17,6 +17,7 @@ pub struct NetworkBackend {
     files: RunFiles,
     spec: NetworkSpec,
     device: Device,
+    precision: Precision,
     batch_sizes: Vec<usize>,
     network_count_max: usize,
     ready: HashMap<NetworkId, Ready>,
@@ -29,16 +30,16 @@ struct Ready {
 }
 
 impl NetworkBackend {
-    /// Makes a backend with no network ready yet. Called on the thread that will own the tensors.
+    /// Makes a backend with no network ready yet, whose networks answer on `device` in numbers of `precision`. Called on the thread that will own the tensors.
     #[must_use]
     pub fn new(
         files: RunFiles,
         spec: NetworkSpec,
-        device: Device,
+        (device, precision): (Device, Precision),
         batch_sizes: Vec<usize>,
         network_count_max: usize,
     ) -> Self {
-        Self { files, spec, device, batch_sizes, network_count_max, ready: HashMap::new(), use_count: 0 }
+        Self { files, spec, device, precision, batch_sizes, network_count_max, ready: HashMap::new(), use_count: 0 }
     }
 
     fn ready(&mut self, network_id: NetworkId) -> Result<&mut InferenceNetwork, EvaluationError> {
@@ -59,7 +60,7 @@ impl NetworkBackend {
             return Err(EvaluationError::NetworkUnavailable(format!("there is no network file {}", path.display())));
         }
         let network = Network::load(&path, &self.spec, self.device)?;
-        Ok(InferenceNetwork::new(&network, self.device, Precision::for_device(self.device), &self.batch_sizes)?)
+        Ok(InferenceNetwork::new(&network, self.device, self.precision, &self.batch_sizes)?)
     }
 
     fn drop_oldest(&mut self) {

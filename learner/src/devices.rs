@@ -2,7 +2,7 @@
 //! than threads were asked for.
 
 use inference::NetworkBackend;
-use net::{DeviceChoice, NetError, NetworkSpec};
+use net::{DeviceChoice, NetError, NetworkSpec, Precision};
 use store::files::RunFiles;
 use tracing::warn;
 
@@ -11,7 +11,7 @@ use crate::config::{InferenceConfig, LearnerConfig};
 /// Makes what evaluates, on the thread that will own the tensors: threads have the devices in turn.
 ///
 /// # Errors
-/// [`NetError::Device`] if the device is not there.
+/// [`NetError::Device`] if the device is not there, [`NetError::Settings`] if it cannot have `inference.precision`.
 pub(crate) fn network_backend(
     config: &InferenceConfig,
     thread_number: usize,
@@ -21,7 +21,8 @@ pub(crate) fn network_backend(
     let devices = config.devices();
     let device = net::open_device(devices[thread_number % devices.len()])?;
     set_threads("inference.threads", config.threads);
-    Ok(NetworkBackend::new(files, network, device, config.batch_sizes.clone(), config.networks_max))
+    let precision = Precision::chosen(config.precision, device, &network.shape)?;
+    Ok(NetworkBackend::new(files, network, (device, precision), config.batch_sizes.clone(), config.networks_max))
 }
 
 /// Warns in the log of each device of a run that is the processor because `auto` found no GPU. Returns their number.

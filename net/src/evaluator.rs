@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex};
 use shared::catalog::NetworkGame;
 use shared::encoding::{Encoding, NetworkInput};
 use shared::game::Value;
+use shared::precision::AnswerPrecision;
 use shared::search::{EvaluationError, Evaluator, LeafAnswers, LeafId, LeafSource};
 
 use crate::{Device, InferenceNetwork, NetError, NetworkFile, NetworkOutput, Precision};
@@ -38,19 +39,20 @@ impl<G: NetworkGame> NetworkEvaluator<G> {
         Self { network, view, input, output, policy_indices: Vec::new() }
     }
 
-    /// Puts the network of a file onto `device`; the file says how it sees the board.
+    /// Puts the network of a file onto `device`, to answer in numbers of `precision`; the file says how it sees the board.
     ///
     /// # Errors
     /// [`NetError::OtherGame`] if it plays another game, [`NetError::Corrupt`] if the file is damaged,
-    /// [`NetError::Torch`] if memory does not suffice.
-    pub fn open(file: &NetworkFile, device: Device) -> Result<Self, NetError> {
+    /// [`NetError::Settings`] if it cannot have that precision, [`NetError::Torch`] if memory does not suffice.
+    pub fn open(file: &NetworkFile, device: Device, precision: AnswerPrecision) -> Result<Self, NetError> {
         let spec = file.spec()?;
         let view = G::view_of(&spec.game).ok_or_else(|| NetError::OtherGame {
             file: file.name().to_owned(),
             found: spec.game.to_string(),
             wanted: G::NAME.to_owned(),
         })?;
-        let network = InferenceNetwork::new(&file.load(device)?, device, Precision::for_device(device), &[])?;
+        let precision = Precision::chosen(precision, device, &spec.shape)?;
+        let network = InferenceNetwork::new(&file.load(device)?, device, precision, &[])?;
         Ok(Self::new(network, view))
     }
 
@@ -156,7 +158,7 @@ mod tests {
     };
 
     fn open<G: NetworkGame>(path: &Path) -> Result<NetworkEvaluator<G>, NetError> {
-        NetworkEvaluator::open(&NetworkFile::read(path)?, Device::CPU)
+        NetworkEvaluator::open(&NetworkFile::read(path)?, Device::CPU, AnswerPrecision::Auto)
     }
 
     fn error_of(path: &Path) -> String {

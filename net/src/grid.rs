@@ -212,8 +212,24 @@ impl CellGrid {
                 output
             }
         };
-        let _ = output.f_narrow(0, self.active_count(), self.spare_rows)?.f_zero_()?;
+        self.clear_spare_rows(&output)?;
         Ok(output)
+    }
+
+    /// Sets the spare rows of [N + S, C] to zero.
+    pub(crate) fn clear_spare_rows(&self, cells: &Tensor) -> Result<(), NetError> {
+        let _ = cells.f_narrow(0, self.active_count(), self.spare_rows)?.f_zero_()?;
+        Ok(())
+    }
+
+    /// Convolves whole numbers for an answer of a processor: i8 [N + S, C], spare rows zero, to i32 [N + S, outputs], spare
+    /// rows anything. `weight`: i8 [taps * C, outputs].
+    pub(crate) fn convolve_int8(&self, cells: &Tensor, weight: &Tensor) -> Result<Tensor, NetError> {
+        let parts =
+            self.parts.as_ref().ok_or_else(|| NetError::Torch("8 bits are for answers of processors".into()))?;
+        let sums = Tensor::f_empty([self.row_count(), weight.size()[1]], (Kind::Int, cells.device()))?;
+        parts.convolve_int8(cells, weight, &sums)?;
+        Ok(sums)
     }
 
     /// Returns mean and maximum over the cells of each position: [N, C], none below 0, to [B, 2 * C]. Differentiable.

@@ -7,6 +7,7 @@ use tch::{Kind, Tensor};
 
 use crate::affine::Affine;
 use crate::grid::Grid;
+use crate::int8::{Int8Convolution, Ranges, calibrate};
 use crate::model::{Convolve, Model, NORM_EPSILON, NormConvolution, channels_last, convolve};
 use crate::moves::{MoveIndex, check_input};
 use crate::planes::upload;
@@ -15,7 +16,7 @@ use crate::{Device, NetError, Network, NetworkOutput, NetworkShape, Precision, T
 /// A network that only answers. One thread owns it; it may be sent to another.
 pub struct InferenceNetwork {
     shape: NetworkShape,
-    model: Model<FoldedConvolution>,
+    model: Model<InferenceConvolution>,
     device: Device,
     kind: Kind,
     /// Rising; empty = never pad.
@@ -37,10 +38,28 @@ impl InferenceNetwork {
     ) -> Result<Self, NetError> {
         let _no_gradients = tch::no_grad_guard();
         let kind = precision.kind();
-        let model = fold_model(&network.model(false)?.0, device.0, kind)?;
+        let (model, _) = network.model(false)?;
+        let folded = fold_model(&model, device.0, kind)?;
+        let convolution = |it: &FoldedConvolution| Ok(InferenceConvolution::Folded(it.shallow_clone()));
         let mut batch_sizes = batch_sizes.to_vec();
         batch_sizes.sort_unstable();
-        Ok(Self { shape: *network.shape(), model, device, kind, batch_sizes })
+        let model = folded.map(convolution, |affine| Ok(affine.shallow_clone()))?;
+        let mut answering = Self { shape: *network.shape(), model, device, kind, batch_sizes };
+        if precision == Precision::Int8 {
+            answering.round_to_int8(network)?;
+        }
+        Ok(answering)
+    }
+
+    /// Rounds the convolutions of the blocks to 8 bits.
+    fn round_to_int8(&mut self, network: &Network) -> Result<(), NetError> {
+        let wide = fold_model(&network.model(false)?.0, self.device.0, Kind::Float)?;
+        let Ranges(highest) = calibrate(&wide, self, &network.spec().game)?;
+        let rounded = wide.block_convolutions().zip(&highest).map(|(it, highest)| Int8Convolution::new(it, highest));
+        for (convolution, rounded) in self.model.block_convolutions_mut().zip(rounded) {
+            *convolution = InferenceConvolution::Int8(rounded?);
+        }
+        Ok(())
     }
 
     /// Returns the shape.
@@ -171,10 +190,32 @@ fn read_back(answers: &Answers, input: &NetworkInput, output: &mut NetworkOutput
     Ok(())
 }
 
+/// A convolution of a network that answers.
+enum InferenceConvolution {
+    Folded(FoldedConvolution),
+    Int8(Int8Convolution),
+}
+
+impl Convolve for InferenceConvolution {
+    fn apply(&self, input: &Tensor, grid: &Grid) -> Result<Tensor, NetError> {
+        match (self, grid) {
+            (Self::Folded(convolution), _) => convolution.apply(input, grid),
+            (Self::Int8(convolution), Grid::Cells(cells)) => convolution.apply(input, cells),
+            (Self::Int8(_), Grid::Frame { .. }) => Err(NetError::Torch("8 bits are for active cells".into())),
+        }
+    }
+}
+
 /// A convolution that already does what the batch norm behind it did.
-struct FoldedConvolution {
-    weight: Tensor,
-    bias: Tensor,
+pub(crate) struct FoldedConvolution {
+    pub weight: Tensor,
+    pub bias: Tensor,
+}
+
+impl FoldedConvolution {
+    pub(crate) fn shallow_clone(&self) -> Self {
+        Self { weight: self.weight.shallow_clone(), bias: self.bias.shallow_clone() }
+    }
 }
 
 impl Convolve for FoldedConvolution {

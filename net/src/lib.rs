@@ -20,6 +20,7 @@ mod grid;
 mod growth;
 mod header;
 mod inference;
+mod int8;
 mod layout;
 mod model;
 mod moves;

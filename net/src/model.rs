@@ -221,6 +221,24 @@ impl<C: Convolve> Model<C> {
     }
 }
 
+impl<C> Model<C> {
+    /// Returns the convolutions of the blocks, in the order in which they are applied.
+    pub(crate) fn block_convolutions(&self) -> impl Iterator<Item = &C> {
+        self.blocks.iter().flat_map(|block| match block {
+            Block::Residual { first, second, .. } => vec![first, second],
+            Block::Plain(only) => vec![only],
+        })
+    }
+
+    /// Returns the same, to be changed.
+    pub(crate) fn block_convolutions_mut(&mut self) -> impl Iterator<Item = &mut C> {
+        self.blocks.iter_mut().flat_map(|block| match block {
+            Block::Residual { first, second, .. } => vec![first, second],
+            Block::Plain(only) => vec![only],
+        })
+    }
+}
+
 impl<C: Convolve> Block<C> {
     fn forward(&self, trunk: &Tensor, grid: &Grid) -> Result<Tensor, NetError> {
         match self {

@@ -5,10 +5,13 @@ use std::sync::OnceLock;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
+use shared::precision::AnswerPrecision;
+use shared::setting::SettingError;
 use tch::Kind;
 
-use crate::Device;
+use crate::int8;
 use crate::product_time::fastest_product;
+use crate::{Device, NetError, NetworkShape};
 
 /// Sides of the multiplication that decides between the numbers of a processor: the rows of one, its columns, and the
 /// columns of the other, as in a convolution of 3 x 3 from 64 filters to 64.
@@ -26,6 +29,9 @@ pub enum Precision {
     Bfloat16,
     /// 16 bits with 5 of exponent: for GPUs that answer. Gradients are often too small for it.
     Float16,
+    /// Whole numbers of 8 bits in the blocks of a residual network on active cells, the usual numbers of the processor
+    /// elsewhere: for processors that answer.
+    Int8,
 }
 
 impl fmt::Display for Precision {
@@ -34,16 +40,39 @@ impl fmt::Display for Precision {
             Self::Float32 => "float32",
             Self::Bfloat16 => "bfloat16",
             Self::Float16 => "float16",
+            Self::Int8 => "int8",
         })
     }
 }
 
 impl Precision {
-    /// Returns what answers fast on `device` without a visible loss of strength: half on a GPU, on a processor
-    /// [`Self::Bfloat16`] if it multiplies that faster, otherwise 32 bits.
+    /// Returns in which numbers `device` computes any network fast, without a visible loss of strength: half on a GPU, on a
+    /// processor [`Self::Bfloat16`] if it multiplies that faster, otherwise 32 bits.
     #[must_use]
     pub fn for_device(device: Device) -> Self {
         if device.is_cuda() { Self::Float16 } else { Self::of_processor() }
+    }
+
+    /// Returns what `choice` means for a network of `shape` that answers on `device`.
+    ///
+    /// # Errors
+    /// [`NetError::Settings`] with the key `precision` if the device, or the shape, cannot have it.
+    pub fn chosen(choice: AnswerPrecision, device: Device, shape: &NetworkShape) -> Result<Self, NetError> {
+        let refused = |reason: &str| Err(SettingError::new("precision", format!("{choice}: {reason}")).into());
+        match choice {
+            AnswerPrecision::Auto if device.is_cuda() => Ok(Self::Float16),
+            AnswerPrecision::Auto if shape.can_be_int8() && is_int8_faster() => Ok(Self::Int8),
+            AnswerPrecision::Auto => Ok(Self::of_processor()),
+            AnswerPrecision::Float32 => Ok(Self::Float32),
+            AnswerPrecision::Bfloat16 => Ok(Self::Bfloat16),
+            AnswerPrecision::Float16 if device.is_cuda() => Ok(Self::Float16),
+            AnswerPrecision::Float16 => refused("a processor has none; take auto, bfloat16 or int8"),
+            AnswerPrecision::Int8 if device.is_cuda() => refused("is for processors; take auto on a GPU"),
+            AnswerPrecision::Int8 if !shape.can_be_int8() => {
+                refused("is for residual networks on active cells, of a multiple of 8 filters")
+            }
+            AnswerPrecision::Int8 => Ok(Self::Int8),
+        }
     }
 
     /// Returns the numbers that this processor multiplies faster, as measured once a process: some multiply bfloat16 in
@@ -59,6 +88,7 @@ impl Precision {
             Self::Float32 => Kind::Float,
             Self::Bfloat16 => Kind::BFloat16,
             Self::Float16 => Kind::Half,
+            Self::Int8 => Self::of_processor().kind(),
         }
     }
 }
@@ -89,6 +119,14 @@ impl TrainingPrecision {
             Self::Auto => Precision::of_processor(),
         }
     }
+}
+
+/// Returns whether this processor convolves faster in [`Precision::Int8`] than in any other numbers, its rounding included,
+/// as measured once a process. Those without instructions for sums of products of 8 bits do not.
+fn is_int8_faster() -> bool {
+    static FASTER: OnceLock<bool> = OnceLock::new();
+    let time = || int8::fastest_product(TRIAL_SIDES, TRIAL_TIME).unwrap_or(f64::INFINITY);
+    *FASTER.get_or_init(|| time() < time_of_product(Precision::of_processor()))
 }
 
 /// Returns the seconds that a product takes on a processor in these numbers; without end, if it cannot be made.

@@ -31,19 +31,36 @@ pub(crate) fn fastest_product(
     let [rows, inner, columns] = sides;
     let matrix = |size| Tensor::f_rand(size, (kind, device.0));
     let (left, right) = (matrix([rows, inner])?, matrix([inner, columns])?);
-    let multiply = || -> Result<f64, NetError> {
+    fastest(device, calls, time, || {
+        let _ = left.f_matmul(&right)?;
+        Ok(())
+    })
+}
+
+/// Returns the seconds that `work` takes on a device, the least of what `time` allows, at least of one after a first that is
+/// not counted; `calls` of it are timed together.
+///
+/// # Errors
+/// The first error of `work`.
+pub(crate) fn fastest(
+    device: Device,
+    calls: u32,
+    time: Duration,
+    work: impl Fn() -> Result<(), NetError>,
+) -> Result<f64, NetError> {
+    let timed = || -> Result<f64, NetError> {
         let started_at = Instant::now();
         for _ in 0..calls {
-            drop(left.f_matmul(&right)?);
+            work()?;
         }
         device.wait();
         Ok(started_at.elapsed().as_secs_f64() / f64::from(calls))
     };
-    multiply()?;
+    timed()?;
     let started_at = Instant::now();
-    let mut best = multiply()?;
+    let mut best = timed()?;
     while started_at.elapsed() < time {
-        best = best.min(multiply()?);
+        best = best.min(timed()?);
     }
     Ok(best)
 }

@@ -150,6 +150,12 @@ impl NetworkShape {
         }
     }
 
+    /// Returns whether the blocks can be computed in [`crate::Precision::Int8`]: cells are copied in words of 8 bytes.
+    pub(crate) fn can_be_int8(&self) -> bool {
+        let NetworkSettings { architecture, trunk, filters, .. } = self.settings;
+        architecture == Architecture::Residual && trunk == Trunk::Cells && filters.is_multiple_of(8)
+    }
+
     /// Returns the number of planes that convolutions read.
     pub(crate) const fn map_plane_count(&self) -> usize {
         self.planes.planes - self.feature_count

@@ -8,6 +8,7 @@ use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use shared::catalog::GameSpec;
+use shared::precision::AnswerPrecision;
 
 use crate::error::{evaluation_error, file_error, value_error};
 use crate::played::{AnyNetwork, AnyPosition, NotebookGame, TypedGame, by_game};
@@ -149,5 +150,5 @@ fn open(source: &Path, wanted: &Game, must_be_it: bool, choice: DeviceChoice, th
 }
 
 fn open_typed<G: NotebookGame>(_: &TypedGame<G>, file: &NetworkFile, device: Device) -> Result<AnyNetwork, NetError> {
-    NetworkEvaluator::open(file, device).map(G::any_network)
+    NetworkEvaluator::open(file, device, AnswerPrecision::Auto).map(G::any_network)
 }

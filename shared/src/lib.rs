@@ -11,6 +11,7 @@ pub mod game;
 pub mod gate;
 pub mod ids;
 pub mod opening;
+pub mod precision;
 pub mod quoted;
 pub mod record;
 pub mod search;

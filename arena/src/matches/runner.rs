@@ -324,7 +324,8 @@ fn open_networks<G: MatchGame>(
     settings: &MatchSettings,
 ) -> Result<[Option<SharedNetwork<G>>; 2], MatchError> {
     let open = |spec: &PlayerSpec| {
-        let open = |source| SharedNetwork::open(game, source, settings.networks);
+        let precision = spec.precision().unwrap_or(settings.networks.precision);
+        let open = |source| SharedNetwork::open(game, source, NetworkPlaySettings { precision, ..settings.networks });
         spec.network().map(open).transpose().map_err(PlayerError::from)
     };
     Ok([open(&specs[0])?, open(&specs[1])?])

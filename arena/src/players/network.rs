@@ -11,6 +11,7 @@ use networks::{NetworkSource, NetworkSourceError};
 use shared::catalog::NetworkGame;
 use shared::encoding::{Encoding, NetworkInput};
 use shared::game::Value;
+use shared::precision::AnswerPrecision;
 use shared::search::{EvaluationError, Evaluator, LeafAnswers, LeafId, LeafSource};
 use tracing::info;
 
@@ -28,6 +29,8 @@ const GPU_WAIT_MAX: Duration = Duration::from_millis(1);
 pub struct NetworkPlaySettings {
     /// The device.
     pub device: DeviceChoice,
+    /// In which numbers they answer.
+    pub precision: AnswerPrecision,
     /// Processor threads that compute one batch; 0: one for each core.
     pub thread_count: usize,
     /// Batches computed at the same time, each by a thread of its own; at least 1.
@@ -196,8 +199,9 @@ fn open_for_inference<G: NetworkGame>(
     net::set_threads(settings.thread_count);
     let (network, view) = load::<G>(source, device)?;
     let batch_sizes: &[usize] = if device.is_cuda() { &GPU_BATCH_SIZES } else { &[] };
-    let network = InferenceNetwork::new(&network, device, Precision::for_device(device), batch_sizes)?;
-    info!(network = %source, %device, shape = %network.shape(), "network ready");
+    let precision = Precision::chosen(settings.precision, device, network.shape())?;
+    let network = InferenceNetwork::new(&network, device, precision, batch_sizes)?;
+    info!(network = %source, %device, %precision, shape = %network.shape(), "network ready");
     Ok((network, view))
 }
 

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::ops::RangeInclusive;
 
+use shared::precision::{AnswerPrecision, AnswerPrecisionError};
 use shared::search::{RootSelection, SIMULATION_COUNT_MAX, SearchSettings};
 
 use super::spec::PlayerDefaults;
@@ -23,6 +24,8 @@ pub struct NetworkSearch {
     pub first_play_urgency_reduction: f32,
     /// How the root shares out the simulations.
     pub root: RootSelection,
+    /// In which numbers the network answers.
+    pub precision: AnswerPrecision,
     /// Logits that a value weighs at a Gumbel root for each visit (c_scale), 0 to 1000.
     pub gumbel_value_scale: f32,
 }
@@ -43,13 +46,16 @@ pub enum NetworkSearchError {
     Exploration(#[from] ExplorationError),
     /// There is no such key.
     #[error(
-        "there is no {0:?}; write exploration, policy_temperature, first_play_urgency_reduction, root or \
-         gumbel_value_scale"
+        "there is no {0:?}; write exploration, policy_temperature, first_play_urgency_reduction, root, \
+         gumbel_value_scale or precision"
     )]
     Key(String),
     /// Not a way to share out the simulations of a root.
     #[error("root: {0:?} is neither puct nor gumbel")]
     Root(String),
+    /// Not numbers in which a network can answer.
+    #[error("precision: {0}")]
+    Precision(#[from] AnswerPrecisionError),
     /// Not a possible value of its key.
     #[error("{key}: {value:?} is not a number from {} to {}", .range.start(), .range.end())]
     Value {
@@ -78,6 +84,7 @@ impl NetworkSearch {
             policy_temperature: usual.policy_temperature,
             first_play_urgency_reduction: usual.first_play_urgency_reduction,
             root: usual.root,
+            precision: AnswerPrecision::Auto,
             gumbel_value_scale: usual.gumbel_value_scale,
         }
     }
@@ -109,6 +116,10 @@ impl NetworkSearch {
         let (place, range) = match key {
             "root" => {
                 self.root = read_root(value)?;
+                return Ok(());
+            }
+            "precision" => {
+                self.precision = value.parse()?;
                 return Ok(());
             }
             "exploration" => (&mut self.exploration, SearchSettings::EXPLORATIONS),
@@ -158,6 +169,9 @@ impl fmt::Display for NetworkSearch {
         }
         if self.gumbel_value_scale != unnamed.gumbel_value_scale {
             write!(f, ",gumbel_value_scale={}", self.gumbel_value_scale)?;
+        }
+        if self.precision != AnswerPrecision::Auto {
+            write!(f, ",precision={}", self.precision)?;
         }
         Ok(())
     }

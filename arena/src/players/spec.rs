@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use networks::{NetworkSource, NetworkSourceError, READY};
 use sha2::{Digest, Sha256};
+use shared::precision::AnswerPrecision;
 use shared::search::{SearchPreset, SearchSettings};
 
 use super::files::PlayerFiles;
@@ -288,6 +289,17 @@ impl PlayerSpec {
         match self {
             Self::Network { source, .. } | Self::Policy { source } => Some(source),
             Self::Level(_) => Some(&NetworkSource::Ready),
+            _ => None,
+        }
+    }
+
+    /// Returns in which numbers its network answers, if it says so.
+    #[must_use]
+    pub const fn precision(&self) -> Option<AnswerPrecision> {
+        match self {
+            Self::Network { search, .. } if !matches!(search.precision, AnswerPrecision::Auto) => {
+                Some(search.precision)
+            }
             _ => None,
         }
     }

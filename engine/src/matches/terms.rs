@@ -9,6 +9,8 @@ use runtime::flags::number_in;
 use shared::bounds::OPENING_PLIES;
 #[cfg(feature = "network")]
 use shared::bounds::THREADS;
+#[cfg(feature = "network")]
+use shared::precision::AnswerPrecision;
 
 /// Games at once if no player is an outside engine: their leaves share batches.
 const GAMES_AT_ONCE: usize = 32;
@@ -59,6 +61,10 @@ pub struct NetworkTerms {
     /// Where networks are computed: auto, cpu, cuda or cuda:N.
     #[arg(long, value_name = "DEVICE", default_value = "auto")]
     pub device: net::DeviceChoice,
+    /// In which numbers networks answer: auto, float32, bfloat16, float16 (GPUs) or int8 (processors); a player's own
+    /// precision=... goes above it.
+    #[arg(long, value_name = "NUMBERS", default_value = "auto")]
+    precision: AnswerPrecision,
     /// Threads that compute one network on the CPU; 0: one for each core.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = number_in(THREADS))]
     network_threads: usize,
@@ -68,6 +74,11 @@ pub struct NetworkTerms {
 impl NetworkTerms {
     /// Returns how networks are computed.
     pub fn settings(self) -> NetworkPlaySettings {
-        NetworkPlaySettings { device: self.device, thread_count: self.network_threads, batches_at_once: 1 }
+        NetworkPlaySettings {
+            device: self.device,
+            precision: self.precision,
+            thread_count: self.network_threads,
+            batches_at_once: 1,
+        }
     }
 }

@@ -25,7 +25,10 @@ pub(super) fn measure<E: Encoding>(
     positions: &RandomPositions<E>,
     matmul_flop_per_second: f64,
 ) -> Result<Vec<InferenceRow>, BenchError> {
-    let mut network = InferenceNetwork::new(network, device, Precision::for_device(device), &[])?;
+    let mut network = {
+        let precision = Precision::chosen(plan.config.inference.precision, device, network.shape())?;
+        InferenceNetwork::new(network, device, precision, &[])?
+    };
     let flop = positions.flop_per_position(network.shape());
     let mut rows = Vec::new();
     for &batch in plan.batches {

@@ -89,7 +89,7 @@ impl GameVisitor for Bench<'_> {
         let sample_max = if plan.with_training { plan.config.training.batch_size as usize } else { 0 };
         show("random games".to_owned());
         let positions = RandomPositions::play(encoding, batch_max.max(sample_max), plan.seed);
-        let precision = Precision::for_device(device);
+        let precision = Precision::chosen(plan.config.inference.precision, device, network.shape())?;
         let parameter_count = network.parameter_count();
         // OpenMP remembers its number of threads by thread: each part has a thread of its own, and tensors of its own.
         let learned_by = plan.with_training.then(|| network.copy_to(Device::CPU)).transpose()?;

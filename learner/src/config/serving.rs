@@ -12,6 +12,7 @@ use runtime::tls::TlsSetting;
 use runtime::tls::server::ServerTlsFiles;
 use serde::{Deserialize, Deserializer, Serialize};
 use shared::bounds::{BATCHES_IN_FLIGHT, THREADS};
+use shared::precision::AnswerPrecision;
 use shared::setting::{SettingError, check_range, check_that};
 use shared::wire::BATCH_LEAF_COUNTS;
 
@@ -258,6 +259,9 @@ pub struct InferenceConfig {
     pub device: DeviceChoice,
     /// Several devices, 0 to 64, instead of `device`; each evaluates `batches_at_once` batches at once.
     pub devices: Vec<DeviceChoice>,
+    /// In which numbers networks answer: `auto`, `float32`, `bfloat16`, `float16` (GPUs) or `int8` (processors, residual
+    /// networks on active cells).
+    pub precision: AnswerPrecision,
     /// Threads of one evaluation on the CPU, 0..=1024, of which no more are used than there are cores; 0: all cores.
     pub threads: usize,
     /// Batches evaluated at once, 1..=64, each by a thread with networks of its own.

@@ -8,10 +8,11 @@ use std::time::Duration;
 
 use inference::best::{BestNetwork, CurrentBest};
 use inference::{BatchSettings, InferenceHandle, InferenceStartError, LocalBatch, LocalEvaluator, NetworkBackend};
-use net::{Device, NetError, NetworkFile};
+use net::{Device, NetError, NetworkFile, Precision};
 use shared::catalog::{GameSpec, GameVisitor};
 use shared::encoding::Encoding;
 use shared::ids::{Generation, NetworkId, NetworkRef};
+use shared::precision::AnswerPrecision;
 use shared::setting::SettingError;
 use store::files::RunFiles;
 use store::{Reader, StoreError};
@@ -167,7 +168,8 @@ impl GameVisitor for StartOwn {
         let Self { best, files, spec } = self;
         let make_backend = move |_| {
             net::set_threads(1);
-            Ok(NetworkBackend::new(files.clone(), spec.clone(), Device::CPU, Vec::new(), 2))
+            let precision = Precision::chosen(AnswerPrecision::Auto, Device::CPU, &spec.shape)?;
+            Ok(NetworkBackend::new(files.clone(), spec.clone(), (Device::CPU, precision), Vec::new(), 2))
         };
         Ok(InferenceHandle::start(&encoding, &settings, &best, make_backend)?)
     }

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
-use shared::catalog::GameVisitor;
+use shared::catalog::{GameSpec, GameVisitor};
 use shared::encoding::{Encoding, NetworkInput};
 use shared::game::Game;
 use tch::Tensor;
@@ -31,10 +31,10 @@ pub(crate) struct Ranges(pub Vec<Tensor>);
 pub(crate) fn calibrate(
     model: &Model<FoldedConvolution>,
     player: &mut InferenceNetwork,
-    game: &shared::catalog::GameSpec,
+    game: &GameSpec,
 ) -> Result<Ranges, NetError> {
     let shape = *player.shape();
-    let batches = game.visit(Games { player }).map_err(|error| NetError::Settings(error))??;
+    let batches = game.visit(Games { player })??;
     let recorder = |convolution: &FoldedConvolution| {
         Ok(Recorder { convolution: convolution.shallow_clone(), highest: RefCell::new(None) })
     };
@@ -103,7 +103,8 @@ impl GameVisitor for Games<'_> {
                 let is_random = game.ply(position) < RANDOM_PLIES;
                 moves.clear();
                 game.legal_moves(position, &mut moves);
-                let chosen = if is_random { random.random_range(0..moves.len()) } else { draw(priors, random.random()) };
+                let chosen =
+                    if is_random { random.random_range(0..moves.len()) } else { draw(priors, random.random()) };
                 game.play(position, moves[chosen]);
                 if game.outcome(position).is_some() {
                     *position = game.initial_position();
