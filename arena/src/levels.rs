@@ -65,9 +65,9 @@ pub const HIVE_LEVELS: LevelTable = [
 
 /// Italian draughts.
 pub const DAMA_LEVELS: LevelTable = [
-    policy(1.5),
-    policy(0.8),
-    policy(0.42),
+    policy(1.1),
+    policy(0.74),
+    policy(0.5),
     policy(0.0),
     search(12),
     search(24),
