@@ -5,10 +5,10 @@ use std::time::{Duration, Instant};
 use shared::encoding::NetworkInput;
 use tch::{Kind, Tensor};
 
-use crate::affine::Affine;
+use crate::folded::{FoldedConvolution, fold_model};
 use crate::grid::Grid;
 use crate::int8::{Int8Convolution, Ranges, calibrate};
-use crate::model::{Convolve, Model, NORM_EPSILON, NormConvolution, channels_last, convolve};
+use crate::model::{Convolve, Model};
 use crate::moves::{MoveIndex, check_input};
 use crate::planes::upload;
 use crate::{Device, NetError, Network, NetworkOutput, NetworkShape, Precision, Trunk};
@@ -54,7 +54,8 @@ impl InferenceNetwork {
     /// Rounds the convolutions of the blocks to 8 bits.
     fn round_to_int8(&mut self, network: &Network) -> Result<(), NetError> {
         let wide = fold_model(&network.model(false)?.0, self.device.0, Kind::Float)?;
-        let Ranges(highest) = calibrate(&wide, self, &network.spec().game)?;
+        let (shape, game) = (self.shape, &network.spec().game);
+        let Ranges(highest) = calibrate(&wide, (&shape, game), &mut |input, output| self.evaluate(input, output))?;
         let rounded = wide.block_convolutions().zip(&highest).map(|(it, highest)| Int8Convolution::new(it, highest));
         for (convolution, rounded) in self.model.block_convolutions_mut().zip(rounded) {
             *convolution = InferenceConvolution::Int8(rounded?);
@@ -204,51 +205,4 @@ impl Convolve for InferenceConvolution {
             (Self::Int8(_), Grid::Frame { .. }) => Err(NetError::Torch("8 bits are for active cells".into())),
         }
     }
-}
-
-/// A convolution that already does what the batch norm behind it did.
-pub(crate) struct FoldedConvolution {
-    pub weight: Tensor,
-    pub bias: Tensor,
-}
-
-impl FoldedConvolution {
-    pub(crate) fn shallow_clone(&self) -> Self {
-        Self { weight: self.weight.shallow_clone(), bias: self.bias.shallow_clone() }
-    }
-}
-
-impl Convolve for FoldedConvolution {
-    fn apply(&self, input: &Tensor, grid: &Grid) -> Result<Tensor, NetError> {
-        match grid {
-            Grid::Frame { .. } => convolve(input, &self.weight, Some(&self.bias), grid),
-            Grid::Cells(cells) => cells.convolve(input, &self.weight, &self.bias),
-        }
-    }
-}
-
-/// weight' = weight * g / sqrt(variance + epsilon), bias' = b - mean * g / sqrt(variance + epsilon).
-fn fold(convolution: &NormConvolution, device: tch::Device, kind: Kind) -> Result<FoldedConvolution, NetError> {
-    let wide = |tensor: &Tensor| tensor.f_to_device(device)?.f_to_kind(Kind::Double);
-    let deviation = wide(&convolution.variance)?.f_add_scalar(NORM_EPSILON)?.f_sqrt()?;
-    let scale = wide(&convolution.norm_weight)?.f_div(&deviation)?;
-    let wide_weight = wide(&convolution.weight)?;
-    let is_frame = wide_weight.dim() == 4;
-    let scale_dims: &[i64] = if is_frame { &[-1, 1, 1, 1] } else { &[-1, 1] };
-    let weight = wide_weight.f_mul(&scale.f_view(scale_dims)?)?.f_to_kind(kind)?;
-    let bias = wide(&convolution.norm_bias)?.f_sub(&wide(&convolution.mean)?.f_mul(&scale)?)?.f_to_kind(kind)?;
-    Ok(FoldedConvolution { weight: if is_frame { channels_last(&weight)? } else { weight }, bias })
-}
-
-fn fold_model(
-    model: &Model<NormConvolution>,
-    device: tch::Device,
-    kind: Kind,
-) -> Result<Model<FoldedConvolution>, NetError> {
-    let convolution = |convolution: &NormConvolution| fold(convolution, device, kind);
-    let affine = |affine: &Affine| -> Result<Affine, NetError> {
-        let copy = |tensor: &Tensor| tensor.f_to_device_(device, kind, false, true);
-        Ok(Affine { weight: copy(&affine.weight)?, bias: copy(&affine.bias)? })
-    };
-    model.map(convolution, affine)
 }

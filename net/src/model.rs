@@ -3,14 +3,12 @@
 //! Written once over [`Convolve`]: with [`NormConvolution`] it trains, with the folded convolutions of `inference` it
 //! answers. He et al. 2015 (residual blocks), Silver et al. 2017 (heads).
 
-use std::collections::HashMap;
-
 use tch::{Kind, Tensor};
 
 use crate::NetError;
 use crate::affine::Affine;
 use crate::grid::Grid;
-use crate::layout::Slots;
+use crate::named::Named;
 use crate::outlook::{OutlookHeads, OutlookOutput};
 use crate::settings::{Architecture, NetworkShape, PolicyHead, Trunk};
 
@@ -311,28 +309,6 @@ impl<C: Convolve> ValueHead<C> {
 /// [B, C, H, W] to [B, C * H * W], in that order whatever the memory layout.
 fn flatten(maps: &Tensor) -> Result<Tensor, NetError> {
     Ok(maps.f_flatten(1, -1)?)
-}
-
-/// Tensors by name, each taken once.
-pub(crate) struct Named<'a>(HashMap<&'a str, Tensor>);
-
-impl<'a> Named<'a> {
-    /// Makes views of the flat vectors `(slots, values)`.
-    pub(crate) fn new(vectors: &[(&'a Slots, &Tensor)], trainable: bool) -> Result<Self, NetError> {
-        let mut named = HashMap::new();
-        for (slots, values) in vectors {
-            for slot in &slots.slots {
-                let view = values.f_narrow(0, slot.start, slot.count())?.f_view(slot.dims.as_slice())?.f_detach()?;
-                named.insert(slot.name.as_str(), if trainable { view.f_set_requires_grad(true)? } else { view });
-            }
-        }
-        Ok(Self(named))
-    }
-
-    pub(crate) fn get(&self, name: &str) -> Result<Tensor, NetError> {
-        let tensor = self.0.get(name).map(Tensor::shallow_clone);
-        tensor.ok_or_else(|| NetError::Torch(format!("no tensor named {name}")))
-    }
 }
 
 /// Builds the trainable form of a network from its named weights and statistics.

@@ -10,7 +10,8 @@ use crate::file::{Contents, NetworkFile, read_header};
 use crate::file_writer::{self, Numbers, Vector};
 use crate::header::Header;
 use crate::layout::{Fill, Layout, Slots};
-use crate::model::{Model, Named, NormConvolution, norm_model};
+use crate::model::{Model, NormConvolution, norm_model};
+use crate::named::Named;
 use crate::{Device, NetError, NetworkShape, NetworkSpec};
 
 /// A network with all its weights in f32. One thread owns it; it may be sent to another.

@@ -24,8 +24,8 @@ pub struct NetworkSearch {
     pub first_play_urgency_reduction: f32,
     /// How the root shares out the simulations.
     pub root: RootSelection,
-    /// In which numbers the network answers.
-    pub precision: AnswerPrecision,
+    /// In which numbers the network answers; `None`: as all networks of the match.
+    pub precision: Option<AnswerPrecision>,
     /// Logits that a value weighs at a Gumbel root for each visit (c_scale), 0 to 1000.
     pub gumbel_value_scale: f32,
 }
@@ -84,7 +84,7 @@ impl NetworkSearch {
             policy_temperature: usual.policy_temperature,
             first_play_urgency_reduction: usual.first_play_urgency_reduction,
             root: usual.root,
-            precision: AnswerPrecision::Auto,
+            precision: None,
             gumbel_value_scale: usual.gumbel_value_scale,
         }
     }
@@ -119,7 +119,7 @@ impl NetworkSearch {
                 return Ok(());
             }
             "precision" => {
-                self.precision = value.parse()?;
+                self.precision = Some(value.parse()?);
                 return Ok(());
             }
             "exploration" => (&mut self.exploration, SearchSettings::EXPLORATIONS),
@@ -170,8 +170,8 @@ impl fmt::Display for NetworkSearch {
         if self.gumbel_value_scale != unnamed.gumbel_value_scale {
             write!(f, ",gumbel_value_scale={}", self.gumbel_value_scale)?;
         }
-        if self.precision != AnswerPrecision::Auto {
-            write!(f, ",precision={}", self.precision)?;
+        if let Some(precision) = self.precision {
+            write!(f, ",precision={precision}")?;
         }
         Ok(())
     }

@@ -294,14 +294,8 @@ impl PlayerSpec {
     }
 
     /// Returns in which numbers its network answers, if it says so.
-    #[must_use]
-    pub const fn precision(&self) -> Option<AnswerPrecision> {
-        match self {
-            Self::Network { search, .. } if !matches!(search.precision, AnswerPrecision::Auto) => {
-                Some(search.precision)
-            }
-            _ => None,
-        }
+    pub(crate) const fn precision(&self) -> Option<AnswerPrecision> {
+        if let Self::Network { search, .. } = self { search.precision } else { None }
     }
 
     /// Returns whether this player is a program of its own that wants a core.

@@ -9,8 +9,8 @@ use shared::encoding::{Encoding, NetworkInput};
 use shared::game::Game;
 use tch::Tensor;
 
+use crate::folded::FoldedConvolution;
 use crate::grid::Grid;
-use crate::inference::{FoldedConvolution, InferenceNetwork};
 use crate::model::{Convolve, Model};
 use crate::planes::upload;
 use crate::{NetError, NetworkOutput, NetworkShape};
@@ -26,21 +26,23 @@ const RANDOM_PLIES: u32 = 4;
 /// The largest numbers that came in, f32 [C], of each convolution of the blocks in order.
 pub(crate) struct Ranges(pub Vec<Tensor>);
 
-/// Lets `player` play games against itself by its priors, and returns how large the numbers are that come into the
-/// convolutions of `model`, the same network in 32 bits.
+/// Evaluates positions by the network.
+pub(crate) type Evaluate<'a> = dyn FnMut(&NetworkInput, &mut NetworkOutput) -> Result<(), NetError> + 'a;
+
+/// Lets the network that `evaluate` asks play games against itself by its priors, and returns how large the numbers are that
+/// come into the convolutions of `model`, the same network in 32 bits.
 pub(crate) fn calibrate(
     model: &Model<FoldedConvolution>,
-    player: &mut InferenceNetwork,
-    game: &GameSpec,
+    (shape, game): (&NetworkShape, &GameSpec),
+    evaluate: &mut Evaluate<'_>,
 ) -> Result<Ranges, NetError> {
-    let shape = *player.shape();
-    let batches = game.visit(Games { player })??;
+    let batches = game.visit(Games { evaluate })??;
     let recorder = |convolution: &FoldedConvolution| {
         Ok(Recorder { convolution: convolution.shallow_clone(), highest: RefCell::new(None) })
     };
     let model = model.map(recorder, |affine| Ok(affine.shallow_clone()))?;
     for input in &batches {
-        record(&model, &shape, input)?;
+        record(&model, shape, input)?;
     }
     let highest = model.block_convolutions().map(|recorder| recorder.highest.take());
     Ok(Ranges(highest.collect::<Option<_>>().ok_or_else(|| NetError::Torch("no position to calibrate by".into()))?))
@@ -74,11 +76,11 @@ impl Convolve for Recorder {
 }
 
 /// Games of a network against itself, by its priors alone.
-struct Games<'a> {
-    player: &'a mut InferenceNetwork,
+struct Games<'a, 'b> {
+    evaluate: &'a mut Evaluate<'b>,
 }
 
-impl GameVisitor for Games<'_> {
+impl GameVisitor for Games<'_, '_> {
     type Output = Result<Vec<NetworkInput>, NetError>;
 
     fn visit<E: Encoding>(self, encoding: E) -> Self::Output {
@@ -97,7 +99,7 @@ impl GameVisitor for Games<'_> {
                 let pushed = input.push(&encoding, position, &indices);
                 pushed.map_err(|error| NetError::Batch(error.to_string()))?;
             }
-            self.player.evaluate(&input, &mut output)?;
+            (self.evaluate)(&input, &mut output)?;
             for (index, position) in positions.iter_mut().enumerate() {
                 let priors = &output.priors[input.move_range(index)];
                 let is_random = game.ply(position) < RANDOM_PLIES;

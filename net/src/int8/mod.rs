@@ -11,8 +11,8 @@ use std::time::Duration;
 
 use tch::{Kind, Tensor};
 
+use crate::folded::FoldedConvolution;
 use crate::grid::CellGrid;
-use crate::inference::FoldedConvolution;
 use crate::product_time::fastest;
 use crate::{Device, NetError};
 
