@@ -232,6 +232,14 @@ mod tests {
     }
 
     #[test]
+    fn a_player_may_say_in_which_numbers_its_network_answers() {
+        let search = NetworkSearch::parse("100,precision=int8", &DEFAULTS).unwrap();
+        assert_eq!(search.precision, Some(AnswerPrecision::Int8));
+        assert_eq!(search.to_string(), "100,1,precision=int8", "another player than without");
+        assert_eq!(NetworkSearch::parse("100", &DEFAULTS).unwrap().precision, None);
+    }
+
+    #[test]
     fn what_is_not_said_is_the_default() {
         assert_eq!(named("100").unwrap(), "100,1", "names leave 2.5 out, not the default");
         assert_eq!(named("100,2.5,first_play_urgency_reduction=0.5").unwrap(), "100,first_play_urgency_reduction=0.5");
@@ -244,8 +252,12 @@ mod tests {
         assert_eq!(error("100,x"), "\"x\" is not an exploration constant from 0 to 1000");
         assert_eq!(
             error("100,fpu=1"),
-            "there is no \"fpu\"; write exploration, policy_temperature, first_play_urgency_reduction, root or \
-             gumbel_value_scale"
+            "there is no \"fpu\"; write exploration, policy_temperature, first_play_urgency_reduction, root, \
+             gumbel_value_scale or precision"
+        );
+        assert_eq!(
+            error("100,precision=half"),
+            "precision: \"half\" is not one of auto, float32, bfloat16, float16 and int8"
         );
         assert_eq!(error("100,root=ucb"), "root: \"ucb\" is neither puct nor gumbel");
         assert_eq!(error("100,policy_temperature=0"), "policy_temperature: \"0\" is not a number from 0.1 to 10");

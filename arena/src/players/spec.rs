@@ -7,7 +7,6 @@ use std::time::Duration;
 
 use networks::{NetworkSource, NetworkSourceError, READY};
 use sha2::{Digest, Sha256};
-use shared::precision::AnswerPrecision;
 use shared::search::{SearchPreset, SearchSettings};
 
 use super::files::PlayerFiles;
@@ -294,7 +293,8 @@ impl PlayerSpec {
     }
 
     /// Returns in which numbers its network answers, if it says so.
-    pub(crate) const fn precision(&self) -> Option<AnswerPrecision> {
+    #[cfg(feature = "network")]
+    pub(crate) const fn precision(&self) -> Option<shared::precision::AnswerPrecision> {
         if let Self::Network { search, .. } = self { search.precision } else { None }
     }
 
