@@ -90,7 +90,7 @@ fn wrong_usage_is_refused() {
         (&["tables", "--out", dir, "--pieces", "7"], "7 is not in 2..=6"),
         (&["uhp", "--network", "none", "--tables", dir], "there are endgame tables of draughts alone"),
         (&["match", "mcts:9,tables=nowhere", "random", "--game", "dama"], "player mcts:9,tables=nowhere: read endgame"),
-        (&["match", "mcts:9,tables=nowhere", "random"], "none of Hive"),
+        (&["match", "mcts:9,tables=nowhere", "random"], "there are endgame tables of draughts alone"),
         (&["match", &format!("uniform:9,tables={dir}"), "random", "--game", "dama"], &empty),
     ] {
         let (code, error) = fail(arguments);

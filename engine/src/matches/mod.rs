@@ -48,7 +48,8 @@ Players:
   FILE.safetensors                  any network
   NETWORK@N, NETWORK@N,C            one of these three with N simulations a move, and exploration C
   NETWORK@N,KEY=VALUE,...           the same with other constants of its search: exploration, policy_temperature,
-                                    first_play_urgency_reduction, root (puct or gumbel), gumbel_value_scale
+                                    first_play_urgency_reduction, root (puct or gumbel), gumbel_value_scale; or
+                                    precision, the numbers in which the network answers (--precision)
   policy:NETWORK                    its move of highest prior, without a search
   level:N                           the network that this program carries at strength N, 1 to 10
   mcts:N, vanilla:N                 search without a network: UCB1 with random rollouts
