@@ -200,7 +200,8 @@ enum InferenceConvolution {
 impl Convolve for InferenceConvolution {
     fn apply(&self, input: &Tensor, grid: &Grid) -> Result<Tensor, NetError> {
         match (self, grid) {
-            (Self::Folded(convolution), _) => convolution.apply(input, grid),
+            // Behind blocks of 8 bits numbers have 32.
+            (Self::Folded(convolution), _) => convolution.apply(&input.f_to_kind(convolution.weight.kind())?, grid),
             (Self::Int8(convolution), Grid::Cells(cells)) => convolution.apply(input, cells),
             (Self::Int8(_), Grid::Frame { .. }) => Err(NetError::Torch("8 bits are for active cells".into())),
         }

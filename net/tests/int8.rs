@@ -2,7 +2,10 @@
 
 use std::path::Path;
 
-use net::{Device, InferenceNetwork, Network, NetworkFile, NetworkOutput, Precision};
+use net::{
+    Architecture, Device, InferenceNetwork, Network, NetworkFile, NetworkOutput, NetworkSettings, NetworkSpec,
+    PolicyHead, Precision, Trunk,
+};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 use shared::catalog::NetworkGame;
@@ -92,6 +95,32 @@ fn hive_in_8_bits_says_nearly_what_it_says_in_32() {
 #[test]
 fn draughts_in_8_bits_say_nearly_what_they_say_in_32() {
     check_agreement::<Dama>("dama.safetensors");
+}
+
+#[test]
+fn every_head_reads_what_blocks_of_8_bits_say() {
+    for policy_head in [PolicyHead::Full, PolicyHead::Spatial] {
+        for global_pooling_every in [0, 1] {
+            let settings = NetworkSettings {
+                architecture: Architecture::Residual,
+                blocks: 2,
+                filters: 8,
+                trunk: Trunk::Cells,
+                policy_head,
+                value_hidden: 8,
+                global_pooling_every,
+                outlook_heads: true,
+            };
+            let spec = NetworkSpec::new(&Hive::default().spec(Hive::USUAL_VIEW), settings).expect("a network");
+            let network = Network::random(&spec, Device::CPU, 3).expect("a network");
+            let encoding = Hive::default().encoding(Hive::USUAL_VIEW);
+            let mut wide = open(&network, Precision::Float32);
+            let input = positions(&encoding, &mut wide, 8);
+            let (exact, rounded) = (answer(&mut wide, &input), answer(&mut open(&network, Precision::Int8), &input));
+            let (value, divergence) = differences(&input, &exact, &rounded);
+            assert!(value < 0.05 && divergence < 0.05, "{policy_head:?} {global_pooling_every}: {value} {divergence}");
+        }
+    }
 }
 
 #[test]
