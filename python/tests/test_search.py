@@ -1,6 +1,7 @@
 """Networks and searches: they agree with each other, find wins, take functions of Python, and let other threads run."""
 
 import _thread
+import signal
 import threading
 import unittest
 from pathlib import Path
@@ -144,8 +145,10 @@ class Searches(unittest.TestCase):
         thread.join()
         self.assertGreater(seen, 10)
 
-
     def test_ctrl_c_ends_a_search(self) -> None:
+        # Python has no handler where the shell has made it ignore Ctrl-C, as for programs in the background.
+        before = signal.signal(signal.SIGINT, signal.default_int_handler)
+        self.addCleanup(signal.signal, signal.SIGINT, before)
         timer = threading.Timer(0.2, _thread.interrupt_main)
         timer.start()
         with self.assertRaises(KeyboardInterrupt):
