@@ -1,6 +1,6 @@
 //! The network as a function of tensors: trunk, policy head, value head.
 //!
-//! Written once over [`Convolve`]: with [`NormConvolution`] it trains, with the folded convolutions of `inference` it
+//! Written once over [`Convolve`]: with [`NormConvolution`] it trains, with the convolutions of `folded` and `int8` it
 //! answers. He et al. 2015 (residual blocks), Silver et al. 2017 (heads).
 
 use tch::{Kind, Tensor};
