@@ -2,13 +2,14 @@
 
 use std::time::{Duration, Instant};
 
+use shared::catalog::GameSpec;
 use shared::encoding::NetworkInput;
 use tch::{Kind, Tensor};
 
 use crate::folded::{FoldedConvolution, fold_model};
 use crate::grid::Grid;
 use crate::int8::{Int8Convolution, Ranges, calibrate};
-use crate::model::{Convolve, Model};
+use crate::model::{Convolve, Model, NormConvolution};
 use crate::moves::{MoveIndex, check_input};
 use crate::planes::upload;
 use crate::{Device, NetError, Network, NetworkOutput, NetworkShape, Precision, Trunk};
@@ -38,23 +39,23 @@ impl InferenceNetwork {
     ) -> Result<Self, NetError> {
         let _no_gradients = tch::no_grad_guard();
         let kind = precision.kind();
-        let (model, _) = network.model(false)?;
-        let folded = fold_model(&model, device.0, kind)?;
+        let (trained, _) = network.model(false)?;
+        let folded = fold_model(&trained, device.0, kind)?;
         let convolution = |it: &FoldedConvolution| Ok(InferenceConvolution::Folded(it.shallow_clone()));
         let mut batch_sizes = batch_sizes.to_vec();
         batch_sizes.sort_unstable();
         let model = folded.map(convolution, |affine| Ok(affine.shallow_clone()))?;
         let mut answering = Self { shape: *network.shape(), model, device, kind, batch_sizes };
         if precision == Precision::Int8 {
-            answering.round_to_int8(network)?;
+            answering.round_to_int8(&trained, &network.spec().game)?;
         }
         Ok(answering)
     }
 
     /// Rounds the convolutions of the blocks to 8 bits.
-    fn round_to_int8(&mut self, network: &Network) -> Result<(), NetError> {
-        let wide = fold_model(&network.model(false)?.0, self.device.0, Kind::Float)?;
-        let (shape, game) = (self.shape, &network.spec().game);
+    fn round_to_int8(&mut self, model: &Model<NormConvolution>, game: &GameSpec) -> Result<(), NetError> {
+        let wide = fold_model(model, self.device.0, Kind::Float)?;
+        let shape = self.shape;
         let Ranges(highest) = calibrate(&wide, (&shape, game), &mut |input, output| self.evaluate(input, output))?;
         let rounded = wide.block_convolutions().zip(&highest).map(|(it, highest)| Int8Convolution::new(it, highest));
         for (convolution, rounded) in self.model.block_convolutions_mut().zip(rounded) {

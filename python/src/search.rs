@@ -8,8 +8,7 @@ use pyo3::types::PyDict;
 use shared::catalog::NetworkGame;
 use shared::game::Game;
 use shared::search::{
-    Evaluator, LeafId, LeafSource, Proof, Request, RootSelection, Search, SearchPreset, SearchSettings,
-    UniformEvaluator,
+    Evaluator, Proof, RootSelection, Search, SearchPreset, SearchSettings, UniformEvaluator, select_leaves,
 };
 
 use crate::callable::CallableEvaluator;
@@ -178,16 +177,13 @@ fn search_typed<G: NotebookGame>(
 /// # Errors
 /// Those of the evaluator; what Python raises at Ctrl-C.
 fn run<G: Game>(search: &mut Search<G>, evaluator: &mut dyn Evaluator<G>) -> PyResult<()> {
-    let batch_size = search.settings().leaves_per_game.min(evaluator.batch_size_max()) as usize;
+    let batch_size = search.settings().leaves_per_game.min(evaluator.batch_size_max());
     let mut leaves = vec![];
     let mut looked_at = Instant::now();
     while !search.is_done() {
-        let is_blocked = select_leaves(search, batch_size, &mut leaves);
+        select_leaves(search, batch_size, &mut leaves);
         if leaves.is_empty() {
-            if is_blocked {
-                break;
-            }
-            continue;
+            break;
         }
         evaluator.evaluate(search, &leaves).map_err(evaluation_error)?;
         if looked_at.elapsed() >= SIGNAL_TIME {
@@ -196,20 +192,6 @@ fn run<G: Game>(search: &mut Search<G>, evaluator: &mut dyn Evaluator<G>) -> PyR
         }
     }
     Ok(())
-}
-
-/// Returns whether no more leaves can be had for now.
-fn select_leaves<G: Game>(search: &mut Search<G>, batch_size: usize, leaves: &mut Vec<LeafId>) -> bool {
-    leaves.clear();
-    while leaves.len() < batch_size {
-        match search.select_leaf() {
-            Request::Evaluate(leaf) => leaves.push(leaf),
-            Request::Finished if leaves.is_empty() => return false,
-            Request::Finished => {}
-            Request::Blocked => return true,
-        }
-    }
-    false
 }
 
 fn result<G: NotebookGame>(position: &TypedPosition<G>, mut search: Search<G>) -> SearchResult {

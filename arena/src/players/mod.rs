@@ -33,8 +33,6 @@ pub use network_search::{ExplorationError, NetworkSearch, NetworkSearchError, re
 #[cfg(feature = "network")]
 pub use policy::PolicyPlayer;
 pub use random::RandomPlayer;
-#[cfg(feature = "network")]
-pub(crate) use search::select_leaves;
 pub use search::{PresetPlayer, SearchPlayer};
 pub use spec::{EngineLimit, EngineSpec, PlayerDefaults, PlayerSpec, PlayerSpecError, Protocol};
 pub use uhp_engine::UhpPlayer;

@@ -4,8 +4,7 @@ use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use shared::game::{Game, Heuristic, Value};
 use shared::search::{
-    Evaluator, LeafId, LeafSource, ParallelSearch, Request, Search, SearchPreset, SearchSettings, SharedOracle,
-    simulate,
+    Evaluator, LeafId, ParallelSearch, Search, SearchPreset, SearchSettings, SharedOracle, select_leaves, simulate,
 };
 
 use super::{MatchPlayer, Opening, PlayerError, PlayerFailure};
@@ -61,18 +60,6 @@ impl<G: Game, E: Evaluator<G> + Send> MatchPlayer<G> for SearchPlayer<G, E> {
 
     fn value(&self) -> Option<Value> {
         self.value
-    }
-}
-
-/// Descends until so many leaves are awaited, or no more can be handed out.
-pub(crate) fn select_leaves<G: Game>(search: &mut Search<G>, count: u32, leaves: &mut Vec<LeafId>) {
-    leaves.clear();
-    while leaves.len() < count as usize {
-        match search.select_leaf() {
-            Request::Evaluate(leaf) => leaves.push(leaf),
-            Request::Finished => {}
-            Request::Blocked => return,
-        }
     }
 }
 

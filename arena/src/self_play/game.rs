@@ -4,11 +4,10 @@ use shared::catalog::NetworkGame;
 use shared::encoding::Encoding;
 use shared::game::Game;
 use shared::record::{ReplayState, ReplayedGame, searched_ply};
-use shared::search::{Evaluator, Search, SearchEffort};
+use shared::search::{Evaluator, Search, SearchEffort, select_leaves};
 use tokio_util::sync::CancellationToken;
 
 use super::{SelfPlayError, SelfPlaySettings};
-use crate::players::select_leaves;
 
 /// Plays a game from the initial position; what is random in it follows from `seed`. `None` if the stop came first.
 pub(super) fn play_game<E: Encoding<Game: NetworkGame>>(

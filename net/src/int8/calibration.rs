@@ -88,14 +88,14 @@ impl GameVisitor for Games<'_, '_> {
         let mut random = Pcg64::seed_from_u64(0);
         let mut positions = vec![game.initial_position(); GAME_COUNT];
         let (mut batches, mut output) = (vec![], NetworkOutput::default());
-        let (mut moves, mut indices) = (vec![], vec![]);
+        let (mut moves, mut indices) = (vec![vec![]; GAME_COUNT], vec![]);
         for ply in 0..PLY_COUNT {
             let mut input = NetworkInput::default();
-            for position in &positions {
+            for (position, moves) in positions.iter().zip(&mut moves) {
                 moves.clear();
-                game.legal_moves(position, &mut moves);
+                game.legal_moves(position, moves);
                 indices.clear();
-                encoding.policy_indices(position, &moves, &mut indices);
+                encoding.policy_indices(position, moves, &mut indices);
                 let pushed = input.push(&encoding, position, &indices);
                 pushed.map_err(|error| NetError::Batch(error.to_string()))?;
             }
@@ -103,11 +103,9 @@ impl GameVisitor for Games<'_, '_> {
             for (index, position) in positions.iter_mut().enumerate() {
                 let priors = &output.priors[input.move_range(index)];
                 let is_random = game.ply(position) < RANDOM_PLIES;
-                moves.clear();
-                game.legal_moves(position, &mut moves);
                 let chosen =
-                    if is_random { random.random_range(0..moves.len()) } else { draw(priors, random.random()) };
-                game.play(position, moves[chosen]);
+                    if is_random { random.random_range(0..priors.len()) } else { draw(priors, random.random()) };
+                game.play(position, moves[index][chosen]);
                 if game.outcome(position).is_some() {
                     *position = game.initial_position();
                 }

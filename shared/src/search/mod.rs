@@ -46,7 +46,7 @@ pub use parallel::{PARALLEL_EDGE_BYTES, PARALLEL_NODE_BYTES, ParallelSearch, Rul
 pub use preset::{SearchPreset, SearchPresetError};
 pub use proof::Proof;
 pub use report::MoveReport;
-pub use run::run_search;
+pub use run::{run_search, select_leaves};
 pub use search_settings::{FirstPlayUrgency, RootSelection, SIMULATION_COUNT_MAX, SearchEffort, SearchSettings};
 pub use tree::{NODE_BYTES, edge_bytes};
 

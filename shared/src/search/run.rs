@@ -1,6 +1,6 @@
-//! The shortest driver: one leaf after the other, evaluated at once by a function.
+//! What drives a search: one leaf after the other, evaluated at once by a function, or leaves for a batch.
 
-use super::{LeafSource, Request, Search};
+use super::{LeafId, LeafSource, Request, Search};
 use crate::game::{Game, Value};
 
 /// Runs `search` until it is done. `evaluate` gets a position and its legal moves, writes a prior for each (they are
@@ -21,5 +21,17 @@ pub fn run_search<G: Game>(
         priors.resize(moves.len(), 0.0);
         let value = evaluate(search.leaf_position(leaf), moves, &mut priors);
         search.expand(leaf, &priors, value);
+    }
+}
+
+/// Descends until `count` leaves are awaited, or no more can be handed out for now. `leaves` gets them, whatever it held.
+pub fn select_leaves<G: Game>(search: &mut Search<G>, count: u32, leaves: &mut Vec<LeafId>) {
+    leaves.clear();
+    while leaves.len() < count as usize {
+        match search.select_leaf() {
+            Request::Evaluate(leaf) => leaves.push(leaf),
+            Request::Finished => {}
+            Request::Blocked => return,
+        }
     }
 }
