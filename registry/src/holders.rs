@@ -8,6 +8,9 @@ use super::grants::HeldShares;
 /// How often workers that are gone are looked for.
 const SWEEP_INTERVAL: Duration = Duration::from_secs(1);
 
+/// A worker waits for its first game for so long after it asked for one; workers ask far more often.
+const WAIT_MAX: Duration = Duration::from_secs(5);
+
 /// First pause of a worker after a refused ply; each further one in a row makes it twice as long.
 const FIRST_REST: Duration = Duration::from_secs(1);
 
@@ -26,6 +29,15 @@ struct Holder {
     /// Plies since `held_max` was raised.
     ply_count: usize,
     asked_at: Option<Instant>,
+    /// Whether it holds nothing and asked in vain.
+    is_waiting: bool,
+}
+
+impl Holder {
+    /// Whether it has not asked for as long as `time`.
+    fn is_silent(&self, time: Duration, now: Instant) -> bool {
+        self.asked_at.is_none_or(|at| now.saturating_duration_since(at) >= time)
+    }
 }
 
 /// What a worker may have.
@@ -67,6 +79,10 @@ pub(super) struct Holders {
     newcomer_count: usize,
     /// Games that they hold.
     newcomer_held_count: usize,
+    /// Workers that wait for a game, newcomers among them.
+    waiting_count: usize,
+    /// Those that are newcomers.
+    waiting_newcomer_count: usize,
     swept_at: Option<Instant>,
 }
 
@@ -113,6 +129,7 @@ impl Holders {
             holder.has_played = true;
             self.newcomer_count -= 1;
             self.newcomer_held_count -= holder.held_count;
+            self.waiting_newcomer_count -= usize::from(holder.is_waiting);
         }
     }
 
@@ -146,31 +163,45 @@ impl Holders {
             holder.held_max = holder.held_max.saturating_mul(2);
             holder.ply_count = 0;
         }
-        let (held_count, has_played) = (holder.held_count, holder.has_played);
+        let (held_count, has_played, is_waiting) = (holder.held_count, holder.has_played, holder.is_waiting);
         let own_room = holder.held_max.saturating_sub(held_count);
-        let share_room = self.share_room(held_count, has_played, bounds.held_max);
+        let share_room = self.share_room(held_count, has_played, is_waiting, bounds.held_max);
         let count = asked.min(own_room).min(share_room);
+        self.note_wait(worker_id, asked > 0 && held_count + count == 0);
         let reason = if own_room < share_room { Withheld::PliesFirst } else { Withheld::FairShare };
         Grant { count, withheld: (count < asked).then_some(reason) }
     }
 
-    /// Returns how many games more a worker may have for its share: all of them are shared among those that have played, and
-    /// one share is that of all newcomers together. Who came first may hold more than its share until its games end; others
-    /// do not get theirs on top of that, or ninety workers would hold four times as many as they may. Who has none gets
-    /// one in any case, a newcomer as long as they do not hold as many in all as workers may.
-    fn share_room(&self, held_count: usize, has_played: bool, held_max: usize) -> usize {
+    /// Returns how many games more a worker that holds `held_count` may have for its share: all of them are shared among
+    /// those that have played, and one share is that of all newcomers together. Who came first may hold more than its share
+    /// until its games end; others come first then, and get nothing on top of that before: each game would be slower.
+    fn share_room(&self, held_count: usize, has_played: bool, is_waiting: bool, held_max: usize) -> usize {
         let played_count = self.workers.len() - self.newcomer_count;
         let share = held_max.div_ceil((played_count + usize::from(self.newcomer_count > 0)).max(1));
+        let newcomers_share = share.saturating_sub(self.newcomer_held_count);
         if has_played {
-            // What newcomers hold takes nothing away from those that play.
-            let free = held_max.saturating_sub(self.held_shares().playing);
-            return share.saturating_sub(held_count).min(free).max(usize::from(held_count == 0));
+            // A place for each worker that waits. Newcomers keep others waiting for no more than half of all games, and what
+            // they hold takes nothing away from those that play.
+            let of_newcomers = self.waiting_newcomer_count.min(newcomers_share).min(held_max / 2);
+            let of_players = if is_waiting { 0 } else { self.waiting_count - self.waiting_newcomer_count };
+            let free = held_max.saturating_sub(self.held_shares().playing + of_newcomers + of_players);
+            return share.saturating_sub(held_count).min(free);
         }
         let free = held_max.saturating_sub(self.held_count);
         let own = share.div_ceil(self.newcomer_count.max(1)).saturating_sub(held_count);
-        let left = share.saturating_sub(self.newcomer_held_count);
-        let first = usize::from(held_count == 0 && self.newcomer_held_count < held_max);
-        own.min(left).min(free).max(first)
+        own.min(newcomers_share).min(free)
+    }
+
+    /// Notes whether a worker waits for a game.
+    fn note_wait(&mut self, worker_id: &str, is_waiting: bool) {
+        let Some(holder) = self.workers.get_mut(worker_id).filter(|holder| holder.is_waiting != is_waiting) else {
+            return;
+        };
+        holder.is_waiting = is_waiting;
+        let counts = [Some(&mut self.waiting_count), (!holder.has_played).then_some(&mut self.waiting_newcomer_count)];
+        for count in counts.into_iter().flatten() {
+            *count = if is_waiting { *count + 1 } else { *count - 1 };
+        }
     }
 
     /// Returns a worker; a new one may hold `held_max` games.
@@ -181,17 +212,20 @@ impl Holders {
         self.workers.entry(worker_id.to_owned()).or_insert_with(|| Holder { held_max, ..Holder::default() })
     }
 
-    /// Forgets workers that are gone.
+    /// Forgets workers that are gone, and no longer waits for those that do not ask.
     fn sweep(&mut self, silence_max: Duration, now: Instant) {
         if self.swept_at.is_some_and(|at| now.saturating_duration_since(at) < SWEEP_INTERVAL) {
             return;
         }
         self.swept_at = Some(now);
-        let newcomer_count = &mut self.newcomer_count;
+        (self.newcomer_count, self.waiting_count, self.waiting_newcomer_count) = (0, 0, 0);
         self.workers.retain(|_, holder| {
-            let is_silent = holder.asked_at.is_none_or(|at| now.saturating_duration_since(at) >= silence_max);
-            let is_here = holder.held_count > 0 || !is_silent;
-            *newcomer_count -= usize::from(!is_here && !holder.has_played);
+            holder.is_waiting &= !holder.is_silent(WAIT_MAX, now);
+            let is_here = holder.held_count > 0 || !holder.is_silent(silence_max, now);
+            let (is_newcomer, is_waiting) = (is_here && !holder.has_played, is_here && holder.is_waiting);
+            self.newcomer_count += usize::from(is_newcomer);
+            self.waiting_count += usize::from(is_waiting);
+            self.waiting_newcomer_count += usize::from(is_newcomer && is_waiting);
             is_here
         });
     }
@@ -250,14 +284,20 @@ mod tests {
         assert_eq!(ask(&mut holders, "honest", 8, 16, now).count, 8);
         let names: Vec<String> = (0..100).map(|number| format!("sybil-{number}")).collect();
         let counts: Vec<usize> = names.iter().map(|name| ask(&mut holders, name, 8, 16, now).count).collect();
-        assert_eq!((counts[0], counts.iter().sum::<usize>()), (1, 16), "no more than workers may hold in all");
-        (0..8).for_each(|_| holders.let_go("honest"));
-        assert_eq!(ask(&mut holders, "honest", 8, 16, now).count, 0, "half of them are its share, whoever else comes");
+        assert_eq!(counts.iter().sum::<usize>(), 0, "workers hold as many as they may");
+        (0..10).for_each(|_| holders.let_go("honest"));
+        let counts: Vec<usize> = names.iter().map(|name| ask(&mut holders, name, 8, 16, now).count).collect();
+        assert_eq!(
+            counts.iter().sum::<usize>(),
+            8,
+            "half of them are the share of those that play, whoever else comes"
+        );
+        assert_eq!(ask(&mut holders, "honest", 8, 16, now).count, 2, "the other half");
         holders.let_go("honest");
         assert_eq!(ask(&mut holders, "honest", 8, 16, now).count, 1);
         holders.note_ply("sybil-0");
         let (counted, held) = (holders.newcomer_count, holders.newcomer_held_count);
-        assert_eq!((counted, held), (99, 15), "one that plays is a worker");
+        assert_eq!((counted, held), (99, 7), "one that plays is a worker");
     }
 
     #[test]
@@ -269,7 +309,55 @@ mod tests {
             holders.note_ply(&name);
             ask(&mut holders, &name, 128, 64, now);
         }
-        assert_eq!(holders.held_count(), 64 + 82, "64 and one for each that came too late");
+        assert_eq!(holders.held_count(), 64);
+    }
+
+    #[test]
+    fn with_more_workers_than_games_these_go_round() {
+        let (mut holders, now) = (Holders::default(), Instant::now());
+        let names: Vec<String> = (0..20).map(|number| format!("worker-{number}")).collect();
+        let mut played = [0; 20];
+        for _ in 0..200 {
+            for (name, played) in names.iter().zip(&mut played) {
+                if holders.workers.get(name).is_some_and(|holder| holder.held_count > 0) {
+                    holders.note_ply(name);
+                    holders.let_go(name);
+                    *played += 1;
+                }
+                // At once when a game has ended.
+                ask(&mut holders, name, 1, 8, now);
+                assert!(holders.held_count() <= 9, "one of a newcomer, besides the eight");
+            }
+        }
+        assert!(played.iter().all(|count| (60..=80).contains(count)), "{played:?}");
+    }
+
+    #[test]
+    fn names_that_only_ask_keep_nobody_waiting_for_more_than_their_share() {
+        let (mut holders, now) = (Holders::default(), Instant::now());
+        for _ in 0..4 {
+            ask(&mut holders, "honest", 8, 16, now);
+            (0..8).for_each(|_| holders.note_ply("honest"));
+        }
+        assert_eq!(holders.held_count(), 16);
+        for number in 0..100 {
+            assert_eq!(ask(&mut holders, &format!("sybil-{number}"), 8, 16, now).count, 0);
+        }
+        (0..10).for_each(|_| holders.let_go("honest"));
+        assert_eq!(ask(&mut holders, "honest", 10, 16, now).count, 2, "half of all games");
+    }
+
+    #[test]
+    fn who_stops_asking_is_not_waited_for() {
+        let (mut holders, now) = (Holders::default(), Instant::now());
+        ask(&mut holders, "a", 2, 2, now);
+        holders.note_ply("a");
+        assert_eq!(ask(&mut holders, "b", 2, 2, now).count, 0);
+        holders.let_go("a");
+        assert_eq!(ask(&mut holders, "a", 1, 2, now).count, 0, "b comes first");
+        assert_eq!(ask(&mut holders, "a", 1, 2, now + WAIT_MAX).count, 0, "its share is the other one");
+        holders.let_go("a");
+        assert_eq!(ask(&mut holders, "a", 1, 2, now + 2 * WAIT_MAX).count, 1);
     }
 
     #[test]

@@ -218,11 +218,11 @@ fn workers_get_as_many_games_as_keep_the_learner_busy() {
     assert_eq!(lease("a", 10).leases.len(), 4, "it has played what it had");
     learner.registry.note_load(&LeafLoad { waiting_leaf_count: 60.0, batch_leaf_count: 10 });
     assert!(lease("a", 10).leases.is_empty(), "twice as many leaves wait as should");
-    assert_eq!(lease("b", 10).leases.len(), 1, "its share of four is two, but all are taken");
+    assert!(lease("b", 10).leases.is_empty(), "its share of four is two, but all are taken");
     // What nobody holds any more is granted in the same way, and what was begun is all there is.
     let later = now + LEASE;
     assert_eq!(learner.registry.lease("c", GameKind::SelfPlay, 10, later).expect("leases").leases.len(), 4);
-    assert_eq!(learner.registry.progress().open_self_play_count, 9);
+    assert_eq!(learner.registry.progress().open_self_play_count, 8);
 }
 
 #[test]

@@ -25,7 +25,10 @@ pub(crate) async fn report_progress(state: &WorkerState, settings: &WorkerSettin
             summary.game_count, rates.plies, rates.evaluations, rates.cache_hit_percent
         ));
         if now >= next_line {
-            rates.log(&summary);
+            // A worker without a game says what it waits for.
+            if summary.game_count > 0 || rates.plies > 0.0 {
+                rates.log(&summary);
+            }
             (last, last_at) = (summary, now);
             next_line = now + settings.progress_interval;
         }

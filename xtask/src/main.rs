@@ -71,7 +71,7 @@ fn main() -> ExitCode {
         Ok(code) => code,
         Err(error) => {
             eprintln!("xtask: {error:#}");
-            ExitCode::FAILURE
+            error.downcast_ref::<up::LearnerFailed>().map_or(ExitCode::FAILURE, |failed| failed.exit_code().into())
         }
     }
 }

@@ -9,7 +9,7 @@ mod plan;
 mod screen;
 
 use std::path::PathBuf;
-use std::process::ExitCode;
+use std::process::{ExitCode, ExitStatus};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, sync_channel};
@@ -93,8 +93,23 @@ enum Outcome {
     Finished,
     /// A person or the system asked for it.
     Interrupted,
-    /// The learner failed: the reason.
-    Failed(String),
+    /// The learner failed, or a program could not be started.
+    Failed(anyhow::Error),
+}
+
+/// The end of a learner that failed.
+#[derive(Debug, thiserror::Error)]
+#[error("the learner {}: {last_words}", ended(*.status))]
+pub struct LearnerFailed {
+    status: ExitStatus,
+    last_words: String,
+}
+
+impl LearnerFailed {
+    /// Returns the exit code that the learner's end asks for, which tells wrong settings (64) from other failures (1).
+    pub fn exit_code(&self) -> u8 {
+        self.status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(1)
+    }
 }
 
 /// The running programs. The learner is the first child.
@@ -129,7 +144,7 @@ impl RunningPrograms {
         let child = &mut self.children[index];
         let is_learner = index == 0;
         if let Err(error) = child.start_if_due(Instant::now()) {
-            return Some(Outcome::Failed(format!("{error:#}")));
+            return Some(Outcome::Failed(error));
         }
         let status = child.ended()?;
         let name = child.name().to_owned();
@@ -138,8 +153,8 @@ impl RunningPrograms {
         }
         if is_learner {
             self.hear_out(index);
-            let last = self.children[index].last_error().unwrap_or("it said nothing").to_owned();
-            return Some(Outcome::Failed(format!("the learner {}: {last}", ended(status))));
+            let last_words = self.children[index].last_error().unwrap_or("it said nothing").to_owned();
+            return Some(Outcome::Failed(LearnerFailed { status, last_words }.into()));
         }
         let wait = self.children[index].restart_later(Instant::now());
         self.screen.say(&format!("{name} {}, starts again in {} s", ended(status), wait.as_secs()));
@@ -205,7 +220,7 @@ impl RunningPrograms {
         match outcome {
             Outcome::Finished => self.screen.say("the run has done all its iterations"),
             Outcome::Interrupted => self.screen.say("stopped; the same command goes on from here"),
-            Outcome::Failed(why) => anyhow::bail!("{why}"),
+            Outcome::Failed(error) => return Err(error),
         }
         self.say_how_to_play();
         Ok(ExitCode::SUCCESS)
@@ -284,11 +299,13 @@ mod tests {
 
     #[test]
     fn a_learner_that_fails_is_quoted() {
-        let script = "echo starting; echo 'learner: config: replay: is 0' >&2; exit 1";
+        let script = "echo starting; echo 'learner: config: replay: is 0' >&2; exit 64";
         let mut programs = programs(&[("learner", script)]);
-        let Outcome::Failed(why) = programs.run() else { panic!("the run goes on") };
-        assert_eq!(why, "the learner ended with exit code 1: learner: config: replay: is 0");
-        assert!(programs.report(Outcome::Failed(why)).is_err());
+        let outcome = programs.run();
+        assert!(matches!(outcome, Outcome::Failed(_)), "the run goes on");
+        let error = programs.report(outcome).unwrap_err();
+        assert_eq!(error.to_string(), "the learner ended with exit code 64: learner: config: replay: is 0");
+        assert_eq!(error.downcast_ref::<LearnerFailed>().unwrap().exit_code(), 64);
     }
 
     #[test]
