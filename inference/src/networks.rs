@@ -30,7 +30,8 @@ struct Ready {
 }
 
 impl NetworkBackend {
-    /// Makes a backend with no network ready yet, whose networks answer on `device` in numbers of `precision`. Called on the thread that will own the tensors.
+    /// Makes a backend with no network ready yet, whose networks answer on `device` in numbers of `precision`. Called on the
+    /// thread that will own the tensors.
     #[must_use]
     pub fn new(
         files: RunFiles,
@@ -48,7 +49,8 @@ impl NetworkBackend {
             let network = self.load(self.files.network(network_id))?;
             self.drop_oldest();
             self.ready.insert(network_id, Ready { network, last_use: 0 });
-            info!(network_id = network_id.get(), device = %self.device, "network ready");
+            let (device, precision) = (self.device, self.precision);
+            info!(network_id = network_id.get(), %device, %precision, "network ready");
         }
         let ready = self.ready.get_mut(&network_id).expect("inserted above if it was not there");
         ready.last_use = self.use_count;
