@@ -56,8 +56,11 @@ impl watch::Lines for Inbox {
 
 fn converse(session: &mut HubSession, mut inbox: Inbox, out: &mut impl Write) -> io::Result<()> {
     while let Some(line) = inbox.wait() {
-        let Ok(text) = line.text else { continue };
-        if session.execute(&text, &mut inbox, out)? == Next::Quit {
+        let next = match &line.text {
+            Ok(text) => session.execute(text, &mut inbox, out)?,
+            Err(error) => session.refuse(error, out)?,
+        };
+        if next == Next::Quit {
             break;
         }
     }

@@ -7,6 +7,7 @@ use book::BookMove;
 use notation::dama::hub::{self, HubError};
 use notation::dama::hub_level::{HubLevel, HubLevelError};
 use notation::dama::hub_line::{HubLine, quoted};
+use runtime::lines::LineError;
 use shared::game::dama::text::{find_move, format_with_captured};
 use shared::game::dama::{Dama, DamaRules, Move, Position};
 use shared::game::{Game, MoveError, Outcome};
@@ -91,6 +92,15 @@ impl HubSession {
         }
         out.flush()?;
         Ok(Next::Listen)
+    }
+
+    /// Tells of a line that cannot be read. It may have held a position, so the last one is not played on from.
+    ///
+    /// # Errors
+    /// If the answer cannot be written.
+    pub fn refuse(&mut self, error: &LineError, out: &mut dyn Write) -> io::Result<Next> {
+        self.position = None;
+        tell_error(out, &error.to_string()).map(|()| Next::Listen)
     }
 
     fn introduce(&self, out: &mut dyn Write) -> io::Result<()> {

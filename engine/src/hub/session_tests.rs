@@ -188,6 +188,15 @@ fn any_line() -> impl Strategy<Value = String> {
     prop_oneof![4 => shaped, 1 => ".{0,60}"]
 }
 
+#[test]
+fn a_line_that_cannot_be_read_may_have_been_a_position() {
+    let mut session = session();
+    let mut out = Vec::new();
+    assert_eq!(session.refuse(&LineError::NotText, &mut out).unwrap(), Next::Listen);
+    assert_eq!(String::from_utf8(out).unwrap(), "error message=\"line is not UTF-8\"\n");
+    assert_eq!(say(&mut session, "go think"), "error message=\"go: the last position was refused\"\n");
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
