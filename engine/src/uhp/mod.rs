@@ -42,10 +42,11 @@ pub struct Options {
 /// # Errors
 /// Unknown or invalid options; a network that cannot be loaded; failed input or output.
 pub fn run(options: &Options, input: impl BufRead + Send + 'static, out: &mut impl Write) -> anyhow::Result<()> {
+    // Before the network is loaded: an interrupt never ends the program.
+    let interrupts = Interrupts::watch().context("listen to interrupts")?;
     let (player, preset) = (options.player.player(None)?, options.player.preset);
     let mut session = UhpSession::new(player, preset, options.seed.unwrap_or_else(rand::random));
     options.settings.iter().try_for_each(|setting| set(&mut session, setting))?;
-    let interrupts = Interrupts::watch().context("listen to interrupts")?;
     let inbox = Inbox::open(input).context("start the thread that reads lines")?;
     match converse(&mut session, inbox, &interrupts, out) {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
