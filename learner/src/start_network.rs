@@ -34,6 +34,20 @@ pub enum StartNetworkError {
     },
 }
 
+impl StartNetworkError {
+    /// Returns whether the user named a network that does not go with the settings, and must name another.
+    #[must_use]
+    pub const fn is_usage(&self) -> bool {
+        matches!(
+            self,
+            Self::Missing(_)
+                | Self::OtherPreset { .. }
+                | Self::Source(NetworkSourceError::NotCarried { .. } | NetworkSourceError::NoNetwork { .. })
+                | Self::Net(NetError::OtherGame { .. } | NetError::Mismatch { .. })
+        )
+    }
+}
+
 /// Returns whether `named` means the network that a run began from, which its store calls `origin`: by the same name, by
 /// another path to the same file, or by the folder that the file was in, whatever is there now.
 #[must_use]

@@ -72,7 +72,7 @@ fn a_run_that_the_ready_network_does_not_fit_names_the_preset_that_it_fits() {
         let output = run(&[&start[..], &ON_THE_PROCESSOR].concat());
         let log = text(&output.stderr);
         let last = log.lines().last().unwrap_or_default();
-        assert_eq!((output.status.code(), run_dir.exists()), (Some(1), false), "{log}");
+        assert_eq!((output.status.code(), run_dir.exists()), (Some(64), false), "{log}");
         assert!(last.starts_with(&format!("learner: run.start_network: {expected}")), "{last}");
     }
 }

@@ -326,7 +326,7 @@ fn a_learner_that_cannot_start_says_why_in_one_line() {
     let run_dir = system.run_dir();
     let run_dir = run_dir.to_str().expect("a plain path");
     let any = ["--listen", "127.0.0.1:0"];
-    let cases: [(&str, Vec<&str>, i32); 10] = [
+    let cases: [(&str, Vec<&str>, i32); 12] = [
         ("batch_sizes", vec!["--config", wrong_key], 64),
         ("gate.game_count", vec!["--set", "gate.game_count=7"], 64),
         ("no.such_key", vec!["--set", "no.such_key=7"], 64),
@@ -335,6 +335,8 @@ fn a_learner_that_cannot_start_says_why_in_one_line() {
         ("server.certificate: read /no/pem", vec!["--certificate", "/no/pem", "--key", "/no/key"], 64),
         ("no-such.toml", vec!["--config", "no-such.toml"], 64),
         ("server.token_file: ", vec!["--token-file", "/no/token", "--run-dir", dir, any[0], any[1]], 64),
+        ("carries none for tic-tac-toe", vec!["--resume", "ready", "--run-dir", dir, any[0], any[1]], 64),
+        ("there is no file /no/network", vec!["--resume", "/no/network", "--run-dir", dir, any[0], any[1]], 64),
         ("server.listen: open", vec!["--run-dir", dir, "--listen", &address], 1),
         ("in use by another learner", vec!["--run-dir", run_dir, any[0], any[1]], 1),
     ];
@@ -383,9 +385,9 @@ fn a_damaged_or_strange_run_directory_is_refused_in_one_line() {
     }
     std::fs::write(&network, &whole).expect("written");
     let hive = system.start("learner", system.learner_command(&["--set", "game.name=hive"]));
-    assert_fails(hive, 1, "the run plays tic-tac-toe, not Hive Base+MLP (frame 16): use another run directory");
+    assert_fails(hive, 64, "the run plays tic-tac-toe, not Hive Base+MLP (frame 16): use another run directory");
     let larger = system.start("learner", system.learner_command(&["--set", "network.filters=24"]));
-    assert_fails(larger, 1, "use another run directory");
+    assert_fails(larger, 64, "best network: use another run directory");
     let database = system.run_dir().join("alveare.db");
     let elsewhere = system.run_dir().join("elsewhere.db");
     std::fs::rename(&database, &elsewhere).expect("moved");

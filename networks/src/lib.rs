@@ -75,7 +75,7 @@ pub enum NetworkSourceError {
         file: PathBuf,
     },
     /// The program carries no network for the game.
-    #[error("network {READY}: this program carries none for {game}")]
+    #[error("network {READY}: this program carries none for {game}: name a file, or the folder of a run")]
     NotCarried {
         /// The game, as errors name it.
         game: String,
@@ -185,7 +185,10 @@ mod tests {
             assert!((10_000..=4 << 20).contains(&bytes.len()), "{} bytes for {game}", bytes.len());
         }
         let error = NetworkSource::Ready.read(&GameSpec::TicTacToe {}).expect_err("none");
-        assert_eq!(error.to_string(), "network ready: this program carries none for tic-tac-toe");
+        assert_eq!(
+            error.to_string(),
+            "network ready: this program carries none for tic-tac-toe: name a file, or the folder of a run"
+        );
     }
 
     #[test]

@@ -156,6 +156,8 @@ impl Holders {
         let holder = self.holder(worker_id, bounds.games_first);
         holder.asked_at = Some(now);
         if holder.rests_until.is_some_and(|until| now < until) {
+            // It keeps no place from others meanwhile.
+            self.note_wait(worker_id, false);
             return Grant { count: 0, withheld: Some(Withheld::Refused) };
         }
         holder.held_max = holder.held_max.max(bounds.games_first);
@@ -378,6 +380,23 @@ mod tests {
         holders.note_ply("a");
         holders.note_refusal("a", LEASE, now);
         assert_eq!(ask(&mut holders, "a", 1, 1000, now + FIRST_REST).count, 1);
+    }
+
+    #[test]
+    fn who_rests_after_a_refused_ply_is_not_waited_for() {
+        let (mut holders, now) = (Holders::default(), Instant::now());
+        for name in ["b", "a", "c"] {
+            assert_eq!(ask(&mut holders, name, 1, 2, now).count, 1);
+            holders.note_ply(name);
+            if name == "b" {
+                holders.let_go(name);
+            }
+        }
+        assert_eq!(ask(&mut holders, "b", 1, 2, now).count, 0, "it waits");
+        holders.note_refusal("b", LEASE, now);
+        assert_eq!(ask(&mut holders, "b", 1, 2, now).withheld, Some(Withheld::Refused));
+        holders.let_go("a");
+        assert_eq!(ask(&mut holders, "a", 1, 2, now).count, 1);
     }
 
     #[test]

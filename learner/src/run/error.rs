@@ -50,10 +50,10 @@ pub enum RunError {
     /// The device to train on is not there.
     #[error("training.device")]
     TrainingDevice(#[source] NetError),
-    /// The network to start from is not there.
+    /// The network to start from is not there, or does not go with the settings.
     #[error("run.start_network")]
-    NoStartNetwork(#[source] UsageError),
-    /// The network to start from cannot be used in this run.
+    OtherStartNetwork(#[source] UsageError),
+    /// The network to start from cannot be read.
     #[error("run.start_network")]
     StartNetwork(#[source] StartNetworkError),
     /// The run is there, and did not begin from the network to start from.
@@ -84,6 +84,9 @@ pub enum RunError {
     /// The settings cannot be kept in the store.
     #[error("write the settings as JSON")]
     Settings(#[source] serde_json::Error),
+    /// The run that is there plays another game, or has another network, than the settings say.
+    #[error("run.dir")]
+    OtherRun(#[source] UsageError),
     /// The store cannot be opened.
     #[error("open the store")]
     OpenStore(#[source] StoreError),
@@ -107,9 +110,9 @@ pub enum RunError {
         /// What the system reported.
         source: io::Error,
     },
-    /// The run's best network is not one of the settings.
-    #[error("best network: use another run directory, or the run's settings")]
-    OtherBestNetwork(#[source] NetError),
+    /// The file of the best network cannot be used.
+    #[error("best network")]
+    BestNetwork(#[source] NetError),
     /// Training could not go on.
     #[error("training")]
     NoCheckpoint(#[source] TrainerError),

@@ -4,17 +4,17 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use inference::best::{BestNetwork, CurrentBest};
-use net::{Device, Network, NetworkSpec};
+use net::{Device, NetError, Network, NetworkSpec};
 use networks::NetworkSource;
 use registry::{GameRegistry, GrantSettings, RegistryLimits, rebuild};
-use runtime::exit::UsageError;
+use runtime::exit::{UsageError, one_line};
 use samples::buffer::{ReplaySets, SampleBuffer, SharedReplay};
 use samples::split::Split;
 use shared::encoding::Encoding;
 use shared::seed::mix_seed;
 use store::durable::DurableStore;
 use store::files::{RunFiles, check_sha256};
-use store::{CheckpointRow, DATABASE_FILE, Reader, RunRow, Store};
+use store::{CheckpointRow, DATABASE_FILE, Reader, RunRow, Store, StoreError};
 use tokio_util::sync::CancellationToken;
 use tracing::info;
 
@@ -23,7 +23,7 @@ use super::learning_rates::{is_run_from_network, log_learning_rates};
 use crate::best_file::mend_best_file;
 use crate::config::LearnerConfig;
 use crate::human_share::{RunHumanGames, read_human_games};
-use crate::start_network::{self, StartNetworkError};
+use crate::start_network;
 use crate::trainer::{TrainerError, first_network};
 
 /// What is on disk, taken up.
@@ -58,7 +58,7 @@ pub(super) fn take_up<E: Encoding>(
     let human_games = read_human_games(config)?;
     files.create().map_err(folder_error(&files, "create"))?;
     check_not_orphaned(&files)?;
-    let store = Arc::new(Store::open(files.dir(), &run_row(config)?).map_err(RunError::OpenStore)?);
+    let store = Arc::new(open_store(&files, config)?);
     let unfinished = files.delete_unfinished().map_err(folder_error(&files, "clean up"))?;
     if unfinished > 0 {
         info!(files = unfinished, "deleted what was being written when the learner was killed");
@@ -116,8 +116,8 @@ fn check_origin(named: &NetworkSource, run: &RunRow, files: &RunFiles) -> Result
         return Ok(());
     }
     Err(RunError::OtherOrigin(UsageError(format!(
-        "{} holds a run that began from {} and would pass {named} over: leave out --resume to go on with it, or name \
-         another --run-dir to begin a new run",
+        "{} holds a run that began from {} and would pass {named} over: leave out --resume (of containers, set \
+         ALVEARE_RESUME= ) to go on with it, or name another --run-dir to begin a new run",
         files.dir().display(),
         run.start_network.as_deref().unwrap_or("random weights"),
     ))))
@@ -127,10 +127,17 @@ fn check_origin(named: &NetworkSource, run: &RunRow, files: &RunFiles) -> Result
 /// refused.
 fn load_start_network(source: &NetworkSource, wanted: &NetworkSpec) -> Result<Network, RunError> {
     let file = start_network::open_as(source, wanted).map_err(|error| match error {
-        StartNetworkError::Missing(_) => RunError::NoStartNetwork(UsageError(error.to_string())),
+        error if error.is_usage() => RunError::OtherStartNetwork(UsageError(one_line(&error))),
         error => RunError::StartNetwork(error),
     })?;
     file.load_as(wanted, Device::CPU).map_err(|error| RunError::StartNetwork(error.into()))
+}
+
+fn open_store(files: &RunFiles, config: &LearnerConfig) -> Result<Store, RunError> {
+    Store::open(files.dir(), &run_row(config)?).map_err(|error| match error {
+        StoreError::OtherGame { .. } => RunError::OtherRun(UsageError(one_line(&error))),
+        error => RunError::OpenStore(error),
+    })
 }
 
 fn random_network(wanted: &NetworkSpec, seed: u64) -> Result<Network, RunError> {
@@ -162,7 +169,12 @@ fn take_up_best(files: &RunFiles, reader: &Reader, wanted: &NetworkSpec) -> Resu
     let row = reader.best_network()?.ok_or(RunError::NoBestNetwork)?;
     let file = files.dir().join(&row.network.file);
     check_sha256(&file, &row.network.sha256).map_err(RunError::BestNetworkFile)?;
-    Network::check_file(&file, wanted).map_err(RunError::OtherBestNetwork)?;
+    Network::check_file(&file, wanted).map_err(|error| match error {
+        NetError::OtherGame { .. } | NetError::Mismatch { .. } => RunError::OtherRun(UsageError(format!(
+            "best network: use another run directory, or the run's settings: {error}"
+        ))),
+        error => RunError::BestNetwork(error),
+    })?;
     let current = CurrentBest { network_id: row.network.network_id, generation: row.generation.unwrap_or_default() };
     let (network_id, generation) = (current.network_id.get(), current.generation.get());
     info!(network_id, generation, training_step = row.network.training_step, "best network");
