@@ -56,7 +56,7 @@ async fn restore_newest(place: &BackupPlace, run_dir: &Path) -> Result<(), Backu
         generation = run.generation,
         games = run.finished_game_count,
         bytes = byte_count,
-        seconds = started_at.elapsed().as_secs_f32(),
+        seconds = format!("{:.1}", started_at.elapsed().as_secs_f32()),
         "restored"
     );
     Ok(())

@@ -206,7 +206,7 @@ impl Work {
             none => none.insert(Uploader::new(BackupPlace::open(&self.parts.url, Access::Write)?)),
         };
         let copy = LocalCopy::make(&self.parts.run_dir, stop)?;
-        let copy_seconds = started_at.elapsed().as_secs_f32();
+        let copy_time = started_at.elapsed();
         let uploading = uploader.upload(&copy, SystemTime::now(), stop);
         let uploaded = self.runtime.block_on(stop.run_until_cancelled(uploading));
         let uploaded = uploaded.unwrap_or(Err(BackupError::Stopped))?;
@@ -217,8 +217,8 @@ impl Work {
             games = uploaded.run.finished_game_count,
             bytes = uploaded.byte_count,
             sent_bytes = uploaded.sent_byte_count,
-            copy_seconds,
-            seconds = started_at.elapsed().as_secs_f32(),
+            copy_seconds = format!("{:.1}", copy_time.as_secs_f32()),
+            seconds = format!("{:.1}", started_at.elapsed().as_secs_f32()),
             "backup done"
         );
         self.parts.status.note_backup(&uploaded);

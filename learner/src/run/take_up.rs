@@ -199,7 +199,7 @@ pub(crate) fn fill_replay<E: Encoding>(
     info!(
         games = report.game_count,
         positions = sets.position_count(),
-        seconds = elapsed.as_secs_f32(),
+        seconds = format!("{:.1}", elapsed.as_secs_f32()),
         "replay buffer rebuilt"
     );
     Ok(SharedReplay::new(sets))
