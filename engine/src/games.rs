@@ -31,13 +31,13 @@ pub fn verify(options: &verify::Options, out: &mut impl Write) -> anyhow::Result
     verify::run(options, &check_facts, out)
 }
 
-/// Searches a position and prints the moves that it finds best.
+/// Searches a position no longer than `goes_on`, and prints the moves that it finds best.
 ///
 /// # Errors
 /// [`runtime::exit::UsageError`] for an impossible position; a network that cannot be played; if the output is closed.
-pub fn analyse(options: &analyse::Options, out: &mut impl Write) -> anyhow::Result<()> {
+pub fn analyse(options: &analyse::Options, goes_on: &dyn Fn() -> bool, out: &mut impl Write) -> anyhow::Result<()> {
     match options.start.game(|| options.player.game()) {
-        GameName::Hive => analyse::hive::run(options, out),
-        GameName::Dama => analyse::dama::run(options, out),
+        GameName::Hive => analyse::hive::run(options, goes_on, out),
+        GameName::Dama => analyse::dama::run(options, goes_on, out),
     }
 }

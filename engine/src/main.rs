@@ -17,6 +17,7 @@ mod player;
 mod search_pool;
 #[cfg(feature = "network")]
 mod self_play;
+mod shown;
 mod start;
 mod think;
 mod thinker;
@@ -26,7 +27,10 @@ mod verify;
 use std::io::BufReader;
 use std::process::ExitCode;
 
+use anyhow::Context;
 use clap::{Parser, Subcommand};
+use runtime::shutdown;
+use tokio::runtime::Builder;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -89,7 +93,7 @@ fn main() -> ExitCode {
     runtime::exit::run("alveare", || {
         let mut out = std::io::stdout().lock();
         runtime::exit::unless_reader_has_gone(match cli.command {
-            Command::Analyse(options) => games::analyse(&options, &mut out),
+            Command::Analyse(options) => until_interrupted(|goes_on| games::analyse(&options, goes_on, &mut out)),
             Command::Book(options) => openings::run(&options, &mut out),
             Command::Curve(options) => curve::run(&options, &mut out),
             Command::Dama(options) => hub::run(&options, BufReader::new(std::io::stdin()), &mut out),
@@ -104,4 +108,11 @@ fn main() -> ExitCode {
             Command::Verify(options) => games::verify(&options, &mut out),
         })
     })
+}
+
+/// Runs what goes on until the first signal; the second ends the program.
+fn until_interrupted(run: impl FnOnce(&dyn Fn() -> bool) -> anyhow::Result<()>) -> anyhow::Result<()> {
+    let tokio = Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
+    let stop = tokio.block_on(async { shutdown::on_signals() }).context("listen for signals")?;
+    run(&|| !stop.is_cancelled())
 }

@@ -9,17 +9,20 @@ use std::time::{Duration, Instant};
 use anyhow::Context;
 use arena::matches::MatchGame;
 use runtime::flags::{number_in, seconds_in};
-use shared::game::Outcome;
+use shared::game::{Outcome, Value};
 use shared::search::{MoveReport, ParallelSearch, Proof, SearchSettings};
 
 use crate::openings;
 use crate::options::EngineOptions;
 use crate::player::PlayerOptions;
+use crate::shown::{counted, value_text};
 use crate::start::StartOptions;
 use crate::thinker::Thinker;
 use notation::move_time::MoveTime;
 
 /// Searches one position and shows what it thinks of the moves.
+///
+/// Ctrl-C ends the search and shows what it has found by then; once more, and the program ends at once.
 #[derive(Debug, clap::Args)]
 pub struct Options {
     #[command(flatten)]
@@ -49,15 +52,22 @@ pub struct Options {
     lines: usize,
 }
 
-/// Searches `position` of `game`, which is called `heading`, and prints the moves.
+/// What is searched.
+struct Analysed<'a, G: MatchGame> {
+    game: &'a G,
+    position: &'a G::Position,
+    /// What it is called.
+    heading: &'a str,
+}
+
+/// Searches a position no longer than `goes_on`, and prints the moves.
 ///
 /// # Errors
 /// A network that cannot be played; an output that is closed.
 fn analyse<G: MatchGame>(
-    game: &G,
-    position: &G::Position,
-    heading: &str,
+    Analysed { game, position, heading }: Analysed<'_, G>,
     options: &Options,
+    goes_on: &dyn Fn() -> bool,
     out: &mut dyn Write,
 ) -> anyhow::Result<()> {
     let (player, preset) = (options.player.player(Some(game))?, options.player.preset);
@@ -78,7 +88,7 @@ fn analyse<G: MatchGame>(
     let simulations = options.simulations.or(options.time.is_none().then_some(thinker.options().simulations.value));
     let started = Instant::now();
     let limits = thinker.options().limits(simulations, options.time.and_then(|time| started.checked_add(time)));
-    thinker.think(game, position, &limits, &mut |_| true)?;
+    thinker.think(game, position, &limits, &mut |_| goes_on())?;
     let search = thinker.search().context("the search is there")?;
     print(game, search, started.elapsed(), options, out).context("print the analysis")?;
     let book = thinker.book().map(|_| openings::table(game, position, &thinker.book_moves(game, position)));
@@ -95,9 +105,10 @@ fn print<G: MatchGame>(
     let (position, count) = (search.position(), search.simulation_count());
     writeln!(
         out,
-        "value {} for {:?} after {count} simulations in {:.3} s ({:.0}/s)",
-        value(search.proof(), Some(search.root_value().get())),
+        "value {} for {:?} after {} in {:.3} s ({:.0}/s)",
+        value(search.proof(), Some(search.root_value())),
         game.side_to_move(position),
+        counted(count, "simulation", "simulations"),
         time.as_secs_f64(),
         f64::from(count) / time.as_secs_f64().max(1e-9)
     )?;
@@ -107,14 +118,13 @@ fn print<G: MatchGame>(
         let MoveReport { mv, prior, visit_count, proof, .. } = report;
         let share = 100.0 * f64::from(visit_count) / f64::from(count.max(1));
         let prior = 100.0 * prior;
-        let value = value(proof, report.value.map(|value| value.get()));
+        let value = value(proof, report.value);
         let text = game.format_move(position, mv);
         writeln!(out, "{visit_count:>8} {share:>5.1} % {prior:>5.1} % {value:>12}  {text}")?;
     }
     match reports.len().saturating_sub(options.moves) {
         0 => {}
-        1 => writeln!(out, "... and 1 more move; --moves N shows more")?,
-        more => writeln!(out, "... and {more} more moves; --moves N shows more")?,
+        more => writeln!(out, "... and {}; --moves N shows more", counted(more, "more move", "more moves"))?,
     }
     for (number, report) in (1..).zip(reports.iter().take(options.lines)) {
         let name = if number == 1 { "best line".to_owned() } else { format!("line {number}") };
@@ -134,14 +144,8 @@ fn line_text<G: MatchGame>(game: &G, position: &G::Position, moves: Vec<G::Move>
 }
 
 /// Returns a value as people read it, from the view of whoever is to move.
-fn value(proof: Proof, value: Option<f32>) -> String {
-    match (proof, value) {
-        (Proof::Win, _) => "win".to_owned(),
-        (Proof::Loss, _) => "loss".to_owned(),
-        (Proof::Draw, _) => "draw".to_owned(),
-        (Proof::Unknown, Some(value)) => format!("{value:+.3}"),
-        (Proof::Unknown, None) => "-".to_owned(),
-    }
+fn value(proof: Proof, value: Option<Value>) -> String {
+    value_text(proof, value).unwrap_or_else(|| "-".to_owned())
 }
 
 #[cfg(test)]
@@ -160,8 +164,18 @@ mod tests {
     fn analysis(arguments: &[&str]) -> anyhow::Result<String> {
         let mut out = Vec::new();
         let options = Cli::try_parse_from([&["analyse", "--network", "none"], arguments].concat())?.options;
-        crate::games::analyse(&options, &mut out)?;
+        crate::games::analyse(&options, &|| true, &mut out)?;
         Ok(String::from_utf8(out)?)
+    }
+
+    #[test]
+    fn what_was_found_until_an_interrupt_is_shown() {
+        let arguments = ["analyse", "--network", "none", "--game", "dama", "--time", "86400"];
+        let options = Cli::try_parse_from(arguments).unwrap().options;
+        let mut out = Vec::new();
+        crate::games::analyse(&options, &|| false, &mut out).unwrap();
+        let shown = String::from_utf8(out).unwrap();
+        assert!(shown.contains("for White after ") && shown.contains("best line: "), "{shown}");
     }
 
     #[test]

@@ -6,6 +6,7 @@ use notation::{ReplayRules, RuleChoice};
 use shared::game::hive::{GameType, Hive, HiveRules, Position};
 
 use super::{Counted, Options};
+use crate::shown::counted;
 use crate::start::{ensure_absent, wrong_position};
 
 struct Start {
@@ -30,7 +31,7 @@ pub fn open(options: &Options) -> anyhow::Result<Box<dyn Counted>> {
 
 impl Counted for Start {
     fn heading(&self) -> String {
-        format!("{} after {} plies", self.hive.rules().game_type, self.position.ply())
+        format!("{} after {}", self.hive.rules().game_type, counted(self.position.ply(), "ply", "plies"))
     }
 
     fn count(&self, depth: u32) -> u64 {
@@ -57,6 +58,9 @@ mod tests {
     #[test]
     fn counts_from_the_start_and_from_a_position() {
         assert_eq!(node_counts(&of(Some(GameType::default()), None)), ["1", "4", "96", "1440"]);
+        let heading = |position| open(&of(None, Some(position))).unwrap().heading();
+        assert_eq!(heading("Base"), "Base after 0 plies");
+        assert_eq!(heading("Base;InProgress;Black[1];wA1"), "Base after 1 ply");
         let position = "Base;InProgress;White[2];wA1;bA1 wA1-";
         assert_eq!(node_counts(&of(None, Some(position)))[..2], ["1", "15"]);
         let queens = "Base;InProgress;White[2];wQ;bQ wQ-";

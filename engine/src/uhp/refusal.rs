@@ -6,6 +6,7 @@ use shared::game::MoveError;
 use shared::quoted::Quoted;
 
 use crate::options::{OptionError, OptionProblem};
+use crate::shown::counted;
 use runtime::lines::LineError;
 
 /// Longest line of a refusal, in letters.
@@ -33,7 +34,7 @@ pub enum Refusal {
     #[error("err {0}")]
     Game(#[from] GameStringError),
     /// So many plies were not played.
-    #[error("err cannot take back {wanted} of {played} plies")]
+    #[error("err cannot take back {wanted} of {}", counted(*.played, "ply", "plies"))]
     Undo {
         /// Plies to take back.
         wanted: usize,

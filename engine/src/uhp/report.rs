@@ -8,6 +8,7 @@ use shared::game::hive::text::format_move;
 use shared::game::hive::{Hive, Move};
 use shared::search::{MoveReport, ParallelSearch, Proof};
 
+use crate::shown::{counted, value_text};
 use crate::thinker::Thought;
 
 /// Returns the line for people about a search: what it thinks, and how fast it was.
@@ -15,24 +16,17 @@ pub fn summary(hive: &Hive, search: &ParallelSearch<Hive>, thought: &Thought<Mov
     let (count, kept_count) = (search.simulation_count(), thought.kept_count);
     let rate = f64::from(count - kept_count) / thought.time.as_secs_f64().max(1e-9);
     let proven = if search.proof() == Proof::Unknown { "" } else { " (proven)" };
-    let (value, best) = (search.root_value().get(), format_move(search.position(), thought.mv));
+    let (value, best) = (search.root_value().rounded(3), format_move(search.position(), thought.mv));
     let line = line_text(hive, search, search.principal_variation());
-    format!(
-        "bestmove {best}: value {value:+.3}{proven}, {count} simulations ({kept_count} kept), {rate:.0}/s, line {line}"
-    )
+    let simulations = counted(count, "simulation", "simulations");
+    format!("bestmove {best}: value {value:+.3}{proven}, {simulations} ({kept_count} kept), {rate:.0}/s, line {line}")
 }
 
 /// Returns a line for each of the best `count` moves, the best first.
 pub fn info_lines(hive: &Hive, search: &ParallelSearch<Hive>, count: u32, time: Duration) -> Vec<String> {
     let simulation_count = search.simulation_count();
     let info = |(number, report): (u32, MoveReport<Move>)| {
-        let value = match (report.proof, report.value) {
-            (Proof::Win, _) => "win".to_owned(),
-            (Proof::Loss, _) => "loss".to_owned(),
-            (Proof::Draw, _) => "draw".to_owned(),
-            (Proof::Unknown, Some(value)) => format!("{:+.3}", value.get()),
-            (Proof::Unknown, None) => return None,
-        };
+        let value = value_text(report.proof, report.value)?;
         let (visits, seconds) = (report.visit_count, time.as_secs_f64());
         let line = line_text(hive, search, search.line_of(report.mv));
         Some(format!(

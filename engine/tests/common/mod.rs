@@ -3,6 +3,7 @@
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 /// Returns `alveare COMMAND` without a network, seeded, its input and output piped.
 pub fn program(command: &str) -> Command {
@@ -48,6 +49,29 @@ impl Running {
             lines.push(line.trim_end().to_owned());
         }
         lines
+    }
+
+    /// Sends it an interrupt, as Ctrl-C does.
+    pub fn interrupt(id: u32) {
+        let status = Command::new("kill").args(["-INT", &id.to_string()]).status().expect("kill runs");
+        assert!(status.success(), "the program runs");
+    }
+
+    /// Says a line, and interrupts the program until it has answered up to the first line that `is_last`: until its
+    /// search has begun there is nothing to end.
+    pub fn interrupted(&mut self, line: &str, is_last: impl Fn(&str) -> bool) -> Vec<String> {
+        let (id, is_answered) = (self.child.id(), AtomicBool::new(false));
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                while !is_answered.load(Relaxed) {
+                    Self::interrupt(id);
+                }
+            });
+            self.say(line);
+            let answer = self.hear(is_last);
+            is_answered.store(true, Relaxed);
+            answer
+        })
     }
 
     /// Ends the input. Returns the exit code. The output stays open until then.

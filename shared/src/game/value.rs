@@ -77,6 +77,13 @@ impl Value {
         self.0
     }
 
+    /// Returns the number as people read it, with so many decimals: what rounds to 0 has no sign.
+    #[must_use]
+    pub fn rounded(self, decimal_count: i32) -> f32 {
+        let scale = 10_f32.powi(decimal_count);
+        (self.0 * scale).round() / scale + 0.0
+    }
+
     /// Returns the same expectation as the opponent sees it, one ply up or down the tree.
     #[must_use]
     #[inline]
