@@ -32,7 +32,7 @@ impl GameName {
         if text.contains(':') { Self::Dama } else { Self::Hive }
     }
 
-    /// Returns the game that a file of facts is about; `None` if it is no such file.
+    /// Returns the game that a file of games or facts is about; `None` if it is no such file.
     pub fn of_facts(text: &str) -> Option<Self> {
         let text = text.trim_start();
         let line = text.lines().next()?;
@@ -40,6 +40,7 @@ impl GameName {
             b'{' if line.contains("\"gametype\"") => Some(Self::Hive),
             // PDN begins with a tag or a move.
             b'{' | b'[' | b'0'..=b'9' => Some(Self::Dama),
+            _ if line.starts_with("Base") => Some(Self::Hive),
             _ => None,
         }
     }
@@ -114,7 +115,9 @@ mod tests {
             ("{\"fen\":\"W:W21:B\"}\n{\"gametype\":1}", Some(GameName::Dama)),
             ("[Event \"x\"] 21-17", Some(GameName::Dama)),
             ("1. 21-17 12-15", Some(GameName::Dama)),
-            ("Base;NotStarted;White[1]", None),
+            ("Base;NotStarted;White[1]", Some(GameName::Hive)),
+            ("\nBase+MLP;Draw;White[2];wS1;bS1 wS1-\n", Some(GameName::Hive)),
+            ("some notes", None),
             (" \n", None),
         ] {
             assert_eq!(GameName::of_facts(text), game, "{text}");

@@ -2,11 +2,14 @@
 
 use std::fmt::Debug;
 
+use notation::ReadError;
 use notation::dama::pdn::PdnReason;
 use notation::uhp::GameStringError;
 use shared::game::MoveError;
 use shared::game::dama::fen::FenError;
 use shared::game::hive::GameTypeError;
+
+use crate::shown::counted;
 
 /// Why a fact fails.
 #[derive(Debug, thiserror::Error)]
@@ -36,7 +39,11 @@ pub enum Difference {
         expected: String,
     },
     /// After so many plies there is another number of legal moves.
-    #[error("after {ply} plies: {found} legal moves, expected {expected}")]
+    #[error(
+        "after {}: {}, expected {expected}",
+        counted(*.ply, "ply", "plies"),
+        counted(*.found, "legal move", "legal moves")
+    )]
     MoveCount {
         /// Plies played.
         ply: usize,
@@ -71,6 +78,9 @@ pub enum Difference {
     /// A move of a line of moves is not legal.
     #[error(transparent)]
     Move(#[from] MoveError),
+    /// A recorded game is none, or has a move that is not legal.
+    #[error(transparent)]
+    Game(#[from] ReadError),
     /// A record of a game is not one.
     #[error(transparent)]
     Record(#[from] PdnReason),

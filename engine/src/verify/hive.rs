@@ -1,10 +1,11 @@
-//! Facts about Hive, one JSON object a line.
+//! Facts about Hive, one JSON object a line, and games as UHP GameStrings.
 //!
 //! Moves are compared by what they do (piece, cell, level), not by how they are written.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use notation::uhp::{GameState, GameString};
+use notation::{Ending, ReadOptions, games};
 use serde::Deserialize;
 use shared::game::Game;
 use shared::game::hive::{Cell, GameType, Hive, HiveRules, Position};
@@ -12,9 +13,20 @@ use shared::game::hive::{Cell, GameType, Hive, HiveRules, Position};
 use super::difference::{Difference, expect};
 use super::{Checked, check_lines};
 
-/// Checks facts, one a line.
+/// Checks a file: facts or games, one a line.
 pub fn check_facts(text: &str) -> Vec<Checked> {
-    check_lines(text, check_line)
+    let check = if text.trim_start().starts_with('{') { check_line } else { check_game };
+    check_lines(text, check)
+}
+
+/// Checks a game. Who won is in question only where a queen is surrounded: people resign, and clocks run out.
+fn check_game(line: &str) -> Result<(), Difference> {
+    let game = games::read(line, ReadOptions::default())?;
+    if game.ending != Ending::QueenSurrounded {
+        return Ok(());
+    }
+    let [found, stated] = [game.outcome, game.stated_outcome].map(|outcome| GameState::from(outcome).to_string());
+    expect("state", &found, &stated)
 }
 
 /// One line of a file; which fields are there tells what it claims.
@@ -151,6 +163,11 @@ fn show(target: &Option<Target>) -> String {
 
 #[cfg(test)]
 mod tests {
+    use notation::uhp::format_game;
+    use rand::{RngExt, SeedableRng};
+    use rand_pcg::Pcg64Mcg;
+    use shared::game::Outcome;
+
     use super::*;
 
     const START: &str = r#""gametype":"Base","game":"Base;NotStarted;White[1]""#;
@@ -175,6 +192,52 @@ mod tests {
         for (facts, difference) in cases {
             let found = check_start(&facts).unwrap_err().to_string();
             assert!(found.contains(difference), "{found}");
+        }
+    }
+
+    #[test]
+    fn games_are_checked() {
+        let checked = check_facts("Base;Draw;White[2];wS1;bS1 wS1-\n\nBase+MLP;NotStarted;White[1]\n");
+        assert!(matches!(checked[..], [Ok(()), Ok(())]), "{checked:?}");
+        for (line, difference) in [
+            ("Base;Draw;White[2];wS1;bS1 bS1-", "1: ply 2 unreadable: "),
+            ("Base;Draw;Black[2];wS1;bS1 wS1-", "1: turn Black[2] is claimed after moves that lead to White[2]"),
+            ("nonsense", "1: game type \"nonsense\" is not Base"),
+        ] {
+            let failed = check_facts(line).remove(0).unwrap_err().to_string();
+            assert!(failed.starts_with(difference), "{failed}");
+        }
+    }
+
+    #[test]
+    fn a_state_that_surrounded_queens_contradict_fails() {
+        let hive = Hive::new(HiveRules { ply_limit: u32::MAX, repetition_draw: false, ..HiveRules::default() });
+        let game = won_game(&hive);
+        check_game(&game).unwrap();
+        for state in ["Draw", "InProgress"] {
+            let other = game.replacen("WhiteWins", state, 1).replacen("BlackWins", state, 1);
+            let found = check_game(&other).unwrap_err().to_string();
+            assert!(found.starts_with("state: ") && found.ends_with(&format!("expected {state:?}")), "{found}");
+        }
+    }
+
+    /// Plays at random until a queen is surrounded.
+    fn won_game(hive: &Hive) -> String {
+        let mut random = Pcg64Mcg::seed_from_u64(1);
+        loop {
+            let (mut position, mut moves) = (hive.initial_position(), vec![]);
+            while moves.len() < 300 {
+                let mut legal = vec![];
+                hive.legal_moves(&position, &mut legal);
+                let mv = legal[random.random_range(0..legal.len())];
+                hive.play(&mut position, mv);
+                moves.push(mv);
+                match hive.outcome(&position) {
+                    Some(Outcome::Win(_)) => return format_game(hive, &moves),
+                    Some(Outcome::Draw) => break,
+                    None => {}
+                }
+            }
         }
     }
 

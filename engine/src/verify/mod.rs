@@ -11,6 +11,7 @@ use anyhow::{Context, anyhow};
 use runtime::exit::one_line;
 use runtime::logging;
 
+use crate::shown::counted;
 use crate::start::GameName;
 use difference::Difference;
 
@@ -21,7 +22,9 @@ const SHOWN_MAX: usize = 10;
 const ZIP_START: &[u8] = b"PK\x03\x04";
 
 const FORMATS: &str = "\
-Hive: each line is a JSON object with the kind of game in \"gametype\" and one of these sets of facts:
+Hive: a file of UHP GameStrings, one a line, as `alveare match --out` and `learner export --games` write them: the moves
+must be legal, the turn theirs, and the state that of surrounded queens, if any is. Or each line is a JSON object with the
+kind of game in \"gametype\" and one of these sets of facts:
   game, targets [[piece, q, r, level] or null for a pass, ...], state, board, last_moved
       the position after `game` (a UHP GameString); cells are counted from the first piece of the game;
       state, board and last_moved may be missing
@@ -41,7 +44,7 @@ since the last capture or move of a man in \"quiet\" (0 if missing), and some of
   steps [{move, fen, quiet, occurrence, result}, ...]
       a line of moves: the position after each, how often it has come up, and the result";
 
-/// Compares legal moves and results with what FILEs say, and shows the first differences of each.
+/// Compares legal moves and results with what FILEs say, games or facts, and shows the first differences of each.
 ///
 /// The last line tells how many facts passed and failed; the exit code is 1 if any failed.
 #[derive(Debug, clap::Args)]
@@ -50,7 +53,7 @@ pub struct Options {
     /// The game. The default is what each file is about.
     #[arg(long, value_enum)]
     pub game: Option<GameName>,
-    /// Files of facts.
+    /// Files of games or facts.
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
     /// Show every difference, however many a file has.
@@ -114,13 +117,15 @@ fn check_files(
             writeln!(out, "{}:{failed}", file.display())?;
         }
         if let Some(more) = failed.len().checked_sub(shown_max).filter(|more| *more > 0) {
-            writeln!(out, "{}: {more} more differ, of {fact_count} facts; --verbose shows them", file.display())?;
+            let more = counted(more, "more differs", "more differ");
+            writeln!(out, "{}: {more}, of {fact_count} facts; --verbose shows them", file.display())?;
         }
         passed_count += fact_count - failed.len();
         failed_count += failed.len();
     }
     writeln!(out, "{passed_count} passed, {failed_count} failed")?;
-    errors.extend((failed_count > 0).then(|| anyhow!("{failed_count} facts differ from the rules")));
+    let differing = counted(failed_count, "fact differs", "facts differ");
+    errors.extend((failed_count > 0).then(|| anyhow!("{differing} from the rules")));
     Ok(errors)
 }
 
@@ -212,7 +217,7 @@ mod tests {
         assert_eq!(shown, "2 passed, 0 failed\n");
         let (shown, errors) = check(&[&missing, &wrong, folder.path()], false, &dama::check_facts);
         assert_eq!((shown.lines().count(), errors.lines().count()), (2, 3), "{shown}{errors}");
-        assert!(errors.ends_with("\n1 facts differ from the rules"), "{errors}");
+        assert!(errors.ends_with("\n1 fact differs from the rules"), "{errors}");
     }
 
     #[test]
@@ -228,7 +233,7 @@ mod tests {
             let file = tempfile::NamedTempFile::new().unwrap();
             std::fs::write(&file, text).unwrap();
             let (shown, error) = check(&[file.path()], false, check_facts);
-            assert_eq!(error, "1 facts differ from the rules");
+            assert_eq!(error, "1 fact differs from the rules");
             assert!(shown.ends_with(&format!(":3: bad: {difference}\n1 passed, 1 failed\n")), "{shown}");
         }
     }
