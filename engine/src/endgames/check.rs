@@ -11,6 +11,8 @@ use shared::game::Side;
 use shared::game::dama::Board;
 use tables::{check_one_ply, folder, random_position};
 
+use crate::shown::counted;
+
 /// Reads all tables of `folder`, and compares `position_count` positions with what follows from their moves: as many of
 /// each table as it has of all positions, and at least one. With more than there are, every position is looked at.
 pub fn check(folder: &Path, position_count: u64, seed: u64, out: &mut impl Write) -> anyhow::Result<()> {
@@ -36,11 +38,8 @@ pub fn check(folder: &Path, position_count: u64, seed: u64, out: &mut impl Write
         }
     }
     bar.finish_and_clear();
-    let (table_count, piece_count) = (tables.tables().count(), tables.piece_count());
-    writeln!(
-        out,
-        "{table_count} tables of up to {piece_count} pieces, {all} bytes: checksums right, {checked_count} positions agree \
-         with their moves"
-    )
-    .context("print the result")
+    let (table_count, piece_count) = (counted(tables.tables().count(), "table", "tables"), tables.piece_count());
+    let checked_count = counted(checked_count, "position agrees with its", "positions agree with their");
+    writeln!(out, "{table_count} of up to {piece_count} pieces, {all} bytes: checksums right, {checked_count} moves")
+        .context("print the result")
 }

@@ -29,18 +29,19 @@ Examples:
 #[command(after_help = EXAMPLES)]
 pub struct TablesOptions {
     /// Most pieces on the board, of both sides together: 2 to 6. Six take 2.7 GB on disk and in memory.
-    #[arg(long, value_name = "N", default_value_t = 5, value_parser = pieces())]
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = pieces(), conflicts_with = "check")]
     pieces: u8,
     #[command(flatten)]
     task: Task,
     /// Threads that solve; the default is one for each core.
-    #[arg(long, value_name = "T", value_parser = number_in(1..=THREAD_COUNT_MAX as u32))]
+    #[arg(long, value_name = "T", value_parser = number_in(1..=THREAD_COUNT_MAX as u32), conflicts_with = "check")]
     threads: Option<u32>,
-    /// How many positions --check looks at, of all tables together: every one, if it is more than there are.
-    #[arg(long, value_name = "N", default_value_t = 100_000)]
+    /// How many positions --check looks at, of all tables together, but one of each table at least: every one, if it is
+    /// more than there are.
+    #[arg(long, value_name = "N", default_value_t = 100_000, value_parser = number_in(1..=u64::MAX), conflicts_with = "out")]
     positions: u64,
     /// Seed by which --check draws them.
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(long, value_name = "N", default_value_t = 1, conflicts_with = "out")]
     seed: u64,
 }
 
