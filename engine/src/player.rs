@@ -18,6 +18,7 @@ use shared::game::Game;
 use shared::precision::AnswerPrecision;
 use shared::search::{EvaluationError, Evaluator, SearchPreset, SharedOracle};
 
+use crate::shown::counted;
 use crate::start::GameName;
 
 /// How the search goes, which network plays, and where it is computed.
@@ -126,8 +127,8 @@ impl PlayerOptions {
                 anyhow::Error::from(error).context("--book")
             }
         })?;
-        let (header, count) = (book.header(), book.entries().len());
-        logging::print_line(&format!("opening book of {}: {count} moves", header.type_name));
+        let (header, count) = (book.header(), counted(book.entries().len(), "move", "moves"));
+        logging::print_line(&format!("opening book of {}: {count}", header.type_name));
         Ok(Some(Arc::new(book)))
     }
 
@@ -140,9 +141,12 @@ impl PlayerOptions {
         // Before the first torch call: on a machine with a GPU the program starts anew.
         net::cuda::preload(self.device)?;
         let device = net::open_device(self.device)?;
+        source.file().map_or(Ok(()), ensure_there)?;
         let bytes = source.read(&G::default().spec(G::USUAL_VIEW))?;
         let file = net::NetworkFile::from_bytes(source.to_string(), bytes)?;
-        let evaluator = net::NetworkEvaluator::<G>::open(&file, device, self.precision)?;
+        let game_name = GameName::of_spec(&file.spec()?.game);
+        let open = net::NetworkEvaluator::<G>::open(&file, device, self.precision);
+        let evaluator = open.map_err(|error| with_advice(error, game_name))?;
         let type_name = game.map_or(file.spec()?.game.type_name(), MatchGame::type_name);
         logging::print_line(&format!("network {source}, on {device}: {type_name}"));
         Ok(Box::new(LocalNetwork {
@@ -163,6 +167,38 @@ impl PlayerOptions {
     ) -> anyhow::Result<Box<dyn PlayedNetwork<G>>> {
         let advice = "use --network none, or build it with the feature \"network\"";
         Err(UsageError(format!("--network {source}: this program was built without libtorch: {advice}")).into())
+    }
+}
+
+/// Refuses a file that is not there, and names what is there instead.
+#[cfg(feature = "network")]
+fn ensure_there(file: &Path) -> anyhow::Result<()> {
+    if !matches!(file.try_exists(), Ok(false)) {
+        return Ok(());
+    }
+    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let beside = std::fs::read_dir(folder).into_iter().flatten().filter_map(Result::ok).map(|entry| entry.path());
+    let networks = beside.filter(|path| path.extension().is_some_and(|extension| extension == "safetensors"));
+    let written_at = |path: &PathBuf| path.metadata().and_then(|metadata| metadata.modified()).ok();
+    let newest = networks.max_by_key(written_at);
+    let newest = newest.map_or_else(String::new, |path| format!(" (the newest there is {})", path.display()));
+    let advice = "write ready, a file, or a run directory, which means its best network";
+    anyhow::bail!("network {}: no such file{newest}; {advice}", file.display())
+}
+
+/// Returns why a network is not played; with one of another game comes what plays it.
+#[cfg(feature = "network")]
+fn with_advice(error: net::NetError, game: Option<GameName>) -> anyhow::Error {
+    let (command, name) = match game {
+        Some(GameName::Hive) => ("uhp", "hive"),
+        Some(GameName::Dama) => ("dama", "dama"),
+        None => return error.into(),
+    };
+    match error {
+        net::NetError::OtherGame { .. } => {
+            anyhow::anyhow!("{error}: `alveare {command}` plays it, and other commands with --game {name}")
+        }
+        error => error.into(),
     }
 }
 

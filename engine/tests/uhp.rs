@@ -7,7 +7,6 @@ mod common;
 use std::fmt::Write as _;
 use std::io::Write;
 use std::process::{Command, Stdio};
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use common::Running;
 
@@ -132,22 +131,10 @@ fn exit_ends_the_program() {
 #[test]
 fn an_interrupt_ends_a_search_and_never_the_program() {
     let (mut engine, _) = Engine::start();
-    let id = engine.0.child.id().to_string();
-    let interrupt = || assert!(Command::new("kill").args(["-INT", &id]).status().expect("kill runs").success());
-    interrupt();
+    Running::interrupt(engine.0.child.id());
     assert_eq!(engine.ask("newgame Base+MLP"), "Base+MLP;NotStarted;White[1]");
-    let is_answered = AtomicBool::new(false);
-    std::thread::scope(|scope| {
-        // Until the search has begun there is nothing to end.
-        scope.spawn(|| {
-            while !is_answered.load(Relaxed) {
-                interrupt();
-            }
-        });
-        let best = engine.ask("bestmove time 10:00:00");
-        is_answered.store(true, Relaxed);
-        assert!(best.starts_with('w'), "{best}");
-    });
+    let answer = engine.0.interrupted("bestmove time 10:00:00", |line| line == "ok");
+    assert!(answer.len() == 2 && answer[0].starts_with('w'), "{answer:?}");
     assert_eq!(engine.end(), Some(0));
 }
 
@@ -167,6 +154,33 @@ fn a_network_that_cannot_be_played_is_one_line() {
     assert_eq!((code, answer), (Some(1), vec![]), "{errors}");
     assert!(errors.starts_with(&format!("alveare: network {network}: ")) && errors.lines().count() == 1, "{errors}");
     assert_eq!(output(&["--device", "gpu"]).0, Some(64));
+}
+
+#[cfg(feature = "network")]
+#[test]
+fn a_network_that_this_command_does_not_play_is_answered_with_what_does() {
+    let other = concat!(env!("CARGO_MANIFEST_DIR"), "/../networks/");
+    let error = |network: &str, command: &str| {
+        let output = common::program_with(network, command).stderr(Stdio::piped()).output().expect("the program runs");
+        assert_eq!(output.status.code(), Some(1));
+        String::from_utf8(output.stderr).expect("UTF-8")
+    };
+    for (command, file, advice) in [
+        ("uhp", "dama.safetensors", ": `alveare dama` plays it, and other commands with --game dama\n"),
+        ("dama", "hive.safetensors", ": `alveare uhp` plays it, and other commands with --game hive\n"),
+    ] {
+        let error = error(&format!("{other}{file}"), command);
+        assert!(error.ends_with(advice) && error.lines().count() == 1, "{error}");
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let missing = folder.path().join("gone.safetensors");
+    let advice = "write ready, a file, or a run directory, which means its best network\n";
+    let expected = format!("alveare: network {}: no such file; {advice}", missing.display());
+    assert_eq!(error(missing.to_str().expect("UTF-8"), "uhp"), expected);
+    let there = folder.path().join("here.safetensors");
+    std::fs::write(&there, "").expect("a file");
+    let error = error(missing.to_str().expect("UTF-8"), "dama");
+    assert!(error.contains(&format!(": no such file (the newest there is {}); write ", there.display())), "{error}");
 }
 
 /// Says all `commands` to `program`, on the processor. Returns what it writes to both outputs.
