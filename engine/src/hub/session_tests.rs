@@ -164,7 +164,9 @@ fn what_is_wrong_is_told_in_one_line() {
     let start = hub::write(Dama::default().initial_position().board(), shared::game::Side::White);
     assert!(error(&mut session, &format!("pos pos={start} moves=\"22-14\"")).contains("illegal move '22-14' at ply 0"));
     assert!(error(&mut session, "go think").contains("go: the last position was refused"));
-    say(&mut session, &format!("pos pos=W{}", "e".repeat(32)));
+    assert!(error(&mut session, &format!("pos pos=W{}", "e".repeat(32))).contains("pos: no piece on the board"));
+    assert!(error(&mut session, "go think").contains("go: the last position was refused"));
+    say(&mut session, &format!("pos pos=Wb{}", "e".repeat(31)));
     assert!(error(&mut session, "go think").contains("the game is over"));
     assert_eq!(say(&mut session, "chat hello"), "");
 }

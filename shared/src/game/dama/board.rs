@@ -25,6 +25,9 @@ pub enum BoardError {
     /// A man where men become kings.
     #[error("a man on square {0}, where it would be a king")]
     Unpromoted(Square),
+    /// Nobody has a piece. Of a finished game one side has some.
+    #[error("no piece on the board")]
+    Empty,
     /// More pieces than a side starts with.
     #[error("{0} pieces of one side, at most {max} are possible", max = Board::PIECE_COUNT_MAX)]
     TooMany(u32),
@@ -42,9 +45,12 @@ impl Board {
     /// Makes a board from sets of squares: White's pieces, Black's pieces, and which of them are kings.
     ///
     /// # Errors
-    /// [`BoardError`] naming the first square that is impossible.
+    /// [`BoardError`] naming the first square that is impossible, or what else is.
     pub fn new(white: u32, black: u32, kings: u32) -> Result<Self, BoardError> {
         let first = |set: u32| Square::of_set(set).next();
+        if white | black | kings == 0 {
+            return Err(BoardError::Empty);
+        }
         if let Some(square) = first(white & black) {
             return Err(BoardError::Twice(square));
         }
@@ -127,6 +133,7 @@ mod tests {
         assert_eq!(error(bit(7), bit(8), bit(9)), Err("a king without a piece on square 9".to_owned()));
         assert_eq!(error(bit(4), 0, 0), Err("a man on square 4, where it would be a king".to_owned()));
         assert_eq!(error(0, bit(29), 0), Err("a man on square 29, where it would be a king".to_owned()));
+        assert_eq!(error(0, 0, 0), Err("no piece on the board".to_owned()));
         assert_eq!(error(0x1fff << 16, 0, 0), Err("13 pieces of one side, at most 12 are possible".to_owned()));
         assert!(Board::new(bit(4), bit(29), bit(4) | bit(29)).is_ok());
         assert_eq!(Board::new(0xfff0_0000, 0xfff, 0), Ok(Board::START));

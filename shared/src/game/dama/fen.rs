@@ -139,7 +139,7 @@ mod tests {
     #[test]
     fn positions_are_read_and_written() {
         let sorted = ("W:W21,K7,30:BK3,12,14", "W:WK7,21,30:BK3,12,14");
-        for (text, written) in [sorted, ("B:W21:B", "B:W21:B"), ("W:W:B", "W:W:B")] {
+        for (text, written) in [sorted, ("B:W21:B", "B:W21:B"), ("W:W:B18", "W:W:B18")] {
             let position = read(text).expect("a position");
             assert_eq!(write(position.board(), position.side_to_move()), written);
         }
@@ -167,6 +167,7 @@ mod tests {
             assert_eq!(error(text), format!("{item:?} is not a square"));
         }
         assert_eq!(error("W:W21,K21:B"), "square 21 is named twice");
+        assert_eq!(error("W:W:B"), "no piece on the board");
         assert_eq!(error("W:W21:B21"), "two pieces on square 21");
         assert_eq!(error("W:W21:B30"), "a man on square 30, where it would be a king");
     }
