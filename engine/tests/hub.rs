@@ -101,6 +101,20 @@ fn the_end_of_the_input_ends_a_search() {
 }
 
 #[test]
+fn an_interrupt_ends_a_search_and_never_the_program() {
+    let mut engine = Engine::start();
+    Running::interrupt(engine.0.child.id());
+    engine.say("ping");
+    assert_eq!(engine.hear("pong").len(), 1);
+    engine.say("level infinite");
+    for mode in ["think", "ponder", "analyze"] {
+        let answer = engine.0.interrupted(&format!("go {mode}"), |line| line.starts_with("done"));
+        assert!(answer.last().is_some_and(|line| line.starts_with("done move=")), "{answer:?}");
+    }
+    assert_eq!(engine.end(), Some(0));
+}
+
+#[test]
 fn rubbish_does_not_end_the_program() {
     let mut engine = Engine::start();
     for rubbish in [vec![0xff, 0xfe, 0], vec![b'x'; 3 << 20], b"pos pos=\"\0\x1b[2J".to_vec(), "go ♘=♘".into()] {

@@ -10,11 +10,11 @@ use notation::dama::hub_line::{HubLine, quoted};
 use runtime::lines::LineError;
 use shared::game::dama::text::{find_move, format_with_captured};
 use shared::game::dama::{Dama, DamaRules, Move, Position};
-use shared::game::{Game, MoveError, Outcome};
+use shared::game::{Game, MoveError, Outcome, Value};
 use shared::search::{ParallelSearch, SearchPreset};
 
 use super::watch::{Ends, Lines, Next, Watch};
-use crate::options::{EngineOptions, Kind, OptionError, ShownOption};
+use crate::options::{EngineOptions, Kind, OptionError, OptionProblem, ShownOption};
 use crate::player::Player;
 use crate::thinker::Thinker;
 
@@ -32,8 +32,8 @@ pub struct HubSession {
 enum HubCommandError {
     #[error("variant {0:?} is not italian")]
     Variant(String),
-    #[error(transparent)]
-    Option(#[from] OptionError),
+    #[error("set-param: {name}: {problem}")]
+    Parameter { name: &'static str, problem: OptionProblem },
     #[error("pos: no position")]
     NoPosition,
     #[error("pos: {0}")]
@@ -119,10 +119,12 @@ impl HubSession {
             let is_known = value.eq_ignore_ascii_case("italian");
             return if is_known { Ok(()) } else { Err(HubCommandError::Variant(value.to_owned())) };
         }
-        match self.thinker.set(name, value) {
-            // Managers send the parameters that they know to every engine.
-            Err(OptionError::Unknown(_)) => Ok(()),
-            set => Ok(set?),
+        let named = self.options().one(name).ok().filter(|shown| !shown.hub_name.is_empty());
+        // Managers send the parameters that they know to every engine.
+        let Some(ShownOption { hub_name, .. }) = named else { return Ok(()) };
+        match self.thinker.set(hub_name, value) {
+            Err(OptionError::Value { problem, .. }) => Err(HubCommandError::Parameter { name: hub_name, problem }),
+            Err(OptionError::Unknown(_)) | Ok(()) => Ok(()),
         }
     }
 
@@ -139,7 +141,7 @@ impl HubSession {
         Ok(())
     }
 
-    /// Searches and answers with a move.
+    /// Searches and answers with a move. Without a mode that it knows it thinks, as Scan does.
     fn go(&mut self, line: &HubLine, lines: &mut dyn Lines, out: &mut dyn Write) -> io::Result<Next> {
         let mode = match () {
             () if line.has("ponder") => Mode::Ponder,
@@ -234,7 +236,8 @@ impl HubSession {
 fn play_from_book(found: BookMove<Move>, out: &mut dyn Write) -> io::Result<()> {
     let (mv, results) = (format_with_captured(found.mv), found.results);
     // From -1 to 1, as the scores of searches.
-    let (score, count) = (2.0 * results.score() - 1.0, results.game_count());
+    let score = Value::new((2.0 * results.score() - 1.0) as f32).rounded(2);
+    let count = results.game_count();
     writeln!(out, "info depth=1 score={score:.2} nodes=0 time=0.000 pv=\"{mv}\" book={count}")?;
     writeln!(out, "done move={mv}")?;
     out.flush()

@@ -159,7 +159,17 @@ fn what_is_wrong_is_told_in_one_line() {
     assert!(error(&mut session, "pos pos=Wwb").contains("33 letters"));
     assert!(error(&mut session, "level time=soon").contains("time: 'soon' is not a number"));
     assert_eq!(say(&mut session, "set-param name=magic value=1"), "", "it may be another engine's");
-    assert!(error(&mut session, "set-param name=threads value=0").contains("option Threads: '0' is not in 1..=1024"));
+    assert!(error(&mut session, "level nodes=0").contains("level: nodes: '0' is not in 1..="));
+    let parameter = |name, problem: &str| format!("error message=\"set-param: {name}: {problem}\"\n");
+    for name in ["threads", "Threads"] {
+        let answer = error(&mut session, &format!("set-param name={name} value=0"));
+        assert_eq!(answer, parameter("threads", "'0' is not in 1..=1024"));
+    }
+    assert_eq!(
+        error(&mut session, "set-param name=memory-mb value=lots"),
+        parameter("memory-mb", "'lots' is not in 16..=32768")
+    );
+    assert_eq!(say(&mut session, "set-param name=GameSeconds value=-1"), "", "an option of Hive");
     assert!(error(&mut session, "set-param name=variant value=frisian").contains("'frisian' is not italian"));
     let start = hub::write(Dama::default().initial_position().board(), shared::game::Side::White);
     assert!(error(&mut session, &format!("pos pos={start} moves=\"22-14\"")).contains("illegal move '22-14' at ply 0"));
@@ -169,6 +179,19 @@ fn what_is_wrong_is_told_in_one_line() {
     say(&mut session, &format!("pos pos=Wb{}", "e".repeat(31)));
     assert!(error(&mut session, "go think").contains("the game is over"));
     assert_eq!(say(&mut session, "chat hello"), "");
+}
+
+#[test]
+fn a_level_that_is_refused_leaves_the_one_before() {
+    let mut session = session();
+    say(&mut session, "level nodes=30");
+    for wrong in ["level move-time=nan", "level time=inf", "level moves=0 time=60", "level depth=0"] {
+        assert!(say(&mut session, wrong).starts_with("error message=\"level: "), "{wrong}");
+    }
+    assert!(say(&mut session, "go think").contains(" nodes=30 "));
+    say(&mut session, "set-param name=simulations value=40");
+    say(&mut session, "level");
+    assert!(say(&mut session, "go foo").contains(" nodes=40 "), "unknown arguments are passed over");
 }
 
 #[test]

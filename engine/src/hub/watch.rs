@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 use std::time::{Duration, Instant};
 
+use shared::game::Value;
 use shared::game::dama::Dama;
 use shared::game::dama::text::format_with_captured;
 use shared::search::{ParallelSearch, Proof};
@@ -133,7 +134,7 @@ impl<'a> Watch<'a> {
             "info depth={} mean-depth={:.1} score={:.2} nodes={count} time={seconds:.3} nps={rate:.4} pv=\"{}\"",
             line.len(),
             search.mean_depth(),
-            score(search, line.len()),
+            score(search.proof(), search.root_value(), line.len()),
             line.join(" ")
         ));
     }
@@ -146,11 +147,24 @@ impl<'a> Watch<'a> {
 }
 
 /// Returns the value of the position, -1 to 1, or for a proven win or loss a number near 100 or -100.
-fn score(search: &ParallelSearch<Dama>, line_len: usize) -> f32 {
+fn score(proof: Proof, value: Value, line_len: usize) -> f32 {
     let distance = line_len as f32 / 100.0;
-    match search.proof() {
+    match proof {
         Proof::Win => WIN_SCORE - distance,
         Proof::Loss => distance - WIN_SCORE,
-        Proof::Draw | Proof::Unknown => search.root_value().get(),
+        Proof::Draw | Proof::Unknown => value.rounded(2),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_even_has_no_sign() {
+        let shown = |proof, value| format!("{:.2}", score(proof, Value::new(value), 5));
+        assert_eq!([-0.0, -0.004, 0.004].map(|value| shown(Proof::Unknown, value)), ["0.00"; 3]);
+        assert_eq!(shown(Proof::Draw, -0.0), "0.00");
+        assert_eq!((shown(Proof::Unknown, -0.006), shown(Proof::Loss, -1.0)), ("-0.01".into(), "-99.95".into()));
     }
 }
