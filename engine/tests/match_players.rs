@@ -340,3 +340,12 @@ fn the_ladder_keeps_matches_in_the_folder_of_a_run() {
     assert_eq!((code, error.ends_with("nowhere: there is no such folder")), (Some(64), true), "{error}");
     assert_eq!(ladder(&["--type", "Base"]), "no matches of Base yet: alveare ladder --run-dir RUN --add A B\n");
 }
+
+#[test]
+fn an_engine_that_does_not_greet_is_named_while_it_is_awaited() {
+    let output = run(&["random", "uhp@depth=1:sleep 1000", "--answer-wait-max", "600ms"]);
+    let log = String::from_utf8(output.stderr).expect("text");
+    let waiting: Vec<&str> = log.lines().filter(|line| line.contains("an engine has not answered yet")).collect();
+    assert_eq!((output.status.code(), waiting.len()), (Some(1), 1), "{log}");
+    assert!(waiting[0].contains("sleep 1000") && waiting[0].contains("0.6 s"), "{log}");
+}

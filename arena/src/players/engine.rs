@@ -6,10 +6,13 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use tokio_util::sync::CancellationToken;
+use tracing::warn;
 
 use super::PlayerFailure;
 use super::engine_process::{EngineProcess, LineFailure};
 
+/// How long a program that starts is awaited in silence; of a shorter wait, half.
+const SILENT_WAIT_MAX: Duration = Duration::from_secs(10);
 /// Lines of one answer, at most.
 const ANSWER_LINES_MAX: usize = 10_000;
 
@@ -35,12 +38,14 @@ pub(super) struct Engine {
     pub(super) bounds: EngineBounds,
     stop: CancellationToken,
     process: Option<EngineProcess>,
+    /// When the log is to say that the program is waited for; `None` once it has, or the program is ready.
+    silent_until: Option<Instant>,
 }
 
 impl Engine {
     /// Makes an engine; nothing is started yet.
     pub(super) fn new(command: &str, bounds: EngineBounds, stop: CancellationToken) -> Self {
-        Self { command: command.to_owned(), bounds, stop, process: None }
+        Self { command: command.to_owned(), bounds, stop, process: None, silent_until: None }
     }
 
     /// Returns what the shell runs.
@@ -62,7 +67,13 @@ impl Engine {
         command.arg("-c").arg(&self.command);
         let started = EngineProcess::start(&self.command, command, self.stop.clone());
         self.process = Some(started.map_err(|error| PlayerFailure::Forfeit(format!("cannot be started: {error}")))?);
+        self.silent_until = Instant::now().checked_add(SILENT_WAIT_MAX.min(self.bounds.answer_wait_max / 2));
         Ok(())
+    }
+
+    /// Takes note that the program has started and can play.
+    pub(super) const fn set_ready(&mut self) {
+        self.silent_until = None;
     }
 
     /// Sends a line. That the program has ended shows when its answer is read.
@@ -110,7 +121,8 @@ impl Engine {
         };
         let mut lines: Vec<String> = vec![];
         loop {
-            match process.next_line(deadline) {
+            let silent_until = self.silent_until.filter(|end| *end < deadline);
+            match process.next_line(silent_until.unwrap_or(deadline)) {
                 Ok(line) if is_last(&line) => {
                     lines.push(line);
                     return Ok(lines);
@@ -118,6 +130,11 @@ impl Engine {
                 Ok(line) if lines.len() < ANSWER_LINES_MAX => lines.push(line),
                 Ok(_) => return forfeit(format!("more than {ANSWER_LINES_MAX} lines")),
                 Err(LineFailure::Cancelled) => return Err(PlayerFailure::Cancelled),
+                Err(LineFailure::Late) if silent_until.is_some() => {
+                    self.silent_until = None;
+                    let wait_max = format!("{} s", wait_max.as_secs_f64());
+                    warn!(player = self.command, question, wait_max, "an engine has not answered yet: waiting");
+                }
                 Err(LineFailure::Late) => {
                     let (seconds, last) = (wait_max.as_secs_f64(), process.last_line());
                     return forfeit(format!("no answer in {seconds} s, its last line was {last:?}"));

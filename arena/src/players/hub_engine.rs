@@ -84,6 +84,7 @@ impl MatchPlayer<Dama> for HubPlayer {
         self.read_answer("init", "ready", self.engine.bounds.answer_wait_max)?;
         let id = greeting.iter().find(|line| line.command == "id");
         let [name, version] = ["name", "version"].map(|key| id.and_then(|id| id.value(key)).unwrap_or_default());
+        self.engine.set_ready();
         info!(command = self.engine.command(), name, version, "engine ready");
         Ok(())
     }

@@ -8,6 +8,8 @@ use shared::search::{RootSelection, SIMULATION_COUNT_MAX, SearchSettings};
 
 use super::spec::PlayerDefaults;
 
+/// The key of the exploration constant, which may stand without it.
+const EXPLORATION: &str = "exploration";
 /// Largest exploration constant.
 const EXPLORATION_MAX: f32 = *SearchSettings::EXPLORATIONS.end();
 
@@ -50,6 +52,9 @@ pub enum NetworkSearchError {
          gumbel_value_scale or precision"
     )]
     Key(String),
+    /// A key stands there twice, or is the exploration constant that stands there without a key too.
+    #[error("{0} is named twice")]
+    Twice(String),
     /// Not a way to share out the simulations of a root.
     #[error("root: {0:?} is neither puct nor gumbel")]
     Root(String),
@@ -103,11 +108,14 @@ impl NetworkSearch {
         let simulation_count =
             read_simulations(parts.next().unwrap_or_default(), *SearchSettings::SIMULATION_COUNTS.start())?;
         let mut search = Self { simulation_count, ..Self::usual(defaults) };
+        let mut keys = vec![];
         for part in parts {
-            match part.split_once('=') {
-                None => search.exploration = read_exploration(part)?,
-                Some((key, value)) => search.set(key, value)?,
+            let (key, value) = part.split_once('=').unwrap_or((EXPLORATION, part));
+            if keys.contains(&key) {
+                return Err(NetworkSearchError::Twice(key.to_owned()));
             }
+            keys.push(key);
+            search.set(key, value)?;
         }
         Ok(search)
     }
@@ -118,11 +126,14 @@ impl NetworkSearch {
                 self.root = read_root(value)?;
                 return Ok(());
             }
+            EXPLORATION => {
+                self.exploration = read_exploration(value)?;
+                return Ok(());
+            }
             "precision" => {
                 self.precision = Some(value.parse()?);
                 return Ok(());
             }
-            "exploration" => (&mut self.exploration, SearchSettings::EXPLORATIONS),
             "policy_temperature" => (&mut self.policy_temperature, SearchSettings::POLICY_TEMPERATURES),
             "first_play_urgency_reduction" => {
                 (&mut self.first_play_urgency_reduction, SearchSettings::URGENCY_REDUCTIONS)
@@ -259,6 +270,10 @@ mod tests {
             error("100,precision=half"),
             "precision: \"half\" is not one of auto, float32, bfloat16, float16 and int8"
         );
+        assert_eq!(error("100,exploration=1,exploration=2"), "exploration is named twice");
+        assert_eq!(error("100,1,exploration=2"), "exploration is named twice");
+        assert_eq!(error("100,1,2"), "exploration is named twice");
+        assert_eq!(error("100,root=puct,precision=int8,root=puct"), "root is named twice");
         assert_eq!(error("100,root=ucb"), "root: \"ucb\" is neither puct nor gumbel");
         assert_eq!(error("100,policy_temperature=0"), "policy_temperature: \"0\" is not a number from 0.1 to 10");
         assert_eq!(error("100,policy_temperature=NaN"), "policy_temperature: \"NaN\" is not a number from 0.1 to 10");

@@ -59,6 +59,7 @@ impl MatchPlayer<Hive> for UhpPlayer {
         self.engine.launch()?;
         let greeting = self.read_answer("its greeting", self.engine.bounds.answer_wait_max)?;
         let id = greeting.iter().find_map(|line| line.strip_prefix("id ")).unwrap_or_default();
+        self.engine.set_ready();
         info!(command = self.engine.command(), id, "engine ready");
         Ok(())
     }
