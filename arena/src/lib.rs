@@ -9,7 +9,7 @@
 //! Reading order: [`players`] (`spec` reads a player from its text, the others play), then [`mod@matches`] (`plan` says
 //! which games there are, `play` plays one, `runner` many at once, `result` and `games_file` report them), then
 //! [`levels`] (the table of named strengths), [`ladder`] (`store` keeps results, `rating` makes Elo of them, `table` shows it), which knows nothing of the others, then
-//! [`curve`], which uses both. `self_play` makes games of one network to learn from.
+//! [`curve`], which uses both. `run_game` says what a run plays; `self_play` makes games of one network to learn from.
 
 pub mod curve;
 mod database;
@@ -17,5 +17,8 @@ pub mod ladder;
 pub mod levels;
 pub mod matches;
 pub mod players;
+mod run_game;
 #[cfg(feature = "network")]
 pub mod self_play;
+
+pub use run_game::{RunGameError, game_of_run};

@@ -83,16 +83,8 @@ pub trait PlayedNetwork<G: Game> {
 
 impl PlayerOptions {
     /// Returns the game of the network, if a file is named that can be read.
-    #[cfg(feature = "network")]
     pub fn game(&self) -> Option<GameName> {
-        let file = self.network.0.as_ref()?.file()?;
-        GameName::of_spec(&net::NetworkFile::read(file).ok()?.spec().ok()?.game)
-    }
-
-    /// Returns the game of the network: none is read.
-    #[cfg(not(feature = "network"))]
-    pub const fn game(&self) -> Option<GameName> {
-        None
+        GameName::of_network(self.network.0.as_ref()?)
     }
 
     /// Opens the network, if one is to be played, the endgame tables and the opening book. Without a network `alphazero`
@@ -108,10 +100,7 @@ impl PlayerOptions {
             logging::print_line("no network: all moves are equally good, all positions even");
         }
         let tables = self.tables.as_deref().map(|folder| {
-            let tables = tables::open::<G>(folder).map_err(|error| match error {
-                tables::OpenError::Game => UsageError(format!("--tables: {error}")).into(),
-                tables::OpenError::Folder(error) => anyhow::Error::from(error).context("--tables"),
-            })?;
+            let tables = open_tables::<G>(folder)?;
             logging::print_line(&format!("endgame tables of up to {} pieces", tables.piece_count));
             anyhow::Ok(tables.oracle)
         });
@@ -250,6 +239,17 @@ impl<G: NetworkGame> Player<G> {
             _ => preset.evaluator(seed),
         }
     }
+}
+
+/// Opens the endgame tables that `--tables` names.
+///
+/// # Errors
+/// [`UsageError`] for a game that has none, a folder that cannot be read.
+pub fn open_tables<G: Game>(folder: &Path) -> anyhow::Result<tables::OpenTables<G>> {
+    tables::open::<G>(folder).map_err(|error| match error {
+        tables::OpenError::Game => UsageError(format!("--tables: {error}")).into(),
+        tables::OpenError::Folder(error) => anyhow::Error::from(error).context("--tables"),
+    })
 }
 
 /// A network that is computed in this process. One search thread computes it itself; the leaves of several share a queue,

@@ -1,12 +1,15 @@
 //! Which game a command is about, and from which position it starts.
 
 use std::error::Error;
+use std::fmt;
 
 use anyhow::ensure;
 use clap::ValueEnum;
+use networks::NetworkSource;
 use runtime::exit::{UsageError, one_line};
-use shared::catalog::GameSpec;
-use shared::game::hive::GameType;
+use shared::catalog::{GameSpec, NetworkGame};
+use shared::game::dama::Dama;
+use shared::game::hive::{GameType, Hive};
 
 /// Which game a command is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -27,6 +30,27 @@ impl GameName {
         }
     }
 
+    /// Returns the game of a network in a file; `None` for the one that the program carries for each game, and for a file
+    /// that is none.
+    #[cfg(feature = "network")]
+    pub fn of_network(source: &NetworkSource) -> Option<Self> {
+        Self::of_spec(&net::NetworkFile::read(source.file()?).ok()?.spec().ok()?.game)
+    }
+
+    /// Returns the game of a network: none is read.
+    #[cfg(not(feature = "network"))]
+    pub const fn of_network(_: &NetworkSource) -> Option<Self> {
+        None
+    }
+
+    /// Returns how the game is named on the command line.
+    pub const fn flag(self) -> &'static str {
+        match self {
+            Self::Hive => "hive",
+            Self::Dama => "dama",
+        }
+    }
+
     /// Returns the game that the text of a position is of: a FEN has colons, a GameString of Hive has none.
     pub fn of_position(text: &str) -> Self {
         if text.contains(':') { Self::Dama } else { Self::Hive }
@@ -43,6 +67,16 @@ impl GameName {
             _ if line.starts_with("Base") => Some(Self::Hive),
             _ => None,
         }
+    }
+}
+
+/// As sentences name it.
+impl fmt::Display for GameName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Hive => Hive::NAME,
+            Self::Dama => Dama::NAME,
+        })
     }
 }
 

@@ -89,20 +89,8 @@ fn networks_for_draughts_meet_whatever_policy_and_architecture_they_have() {
     let plain = file("plain.safetensors", PolicyCoding::Lossless, Architecture::DamaCnn, PolicyHead::Full);
     let other = file("other.safetensors", PolicyCoding::From4, Architecture::Residual, PolicyHead::Spatial);
     let games = folder.path().join("games.pdn");
-    let output = play(&[
-        &plain,
-        &other,
-        "--game",
-        "dama",
-        "--simulations",
-        "8",
-        "--games",
-        "4",
-        "--ply-limit",
-        "40",
-        "--out",
-        &text(&games),
-    ]);
+    let output =
+        play(&[&plain, &other, "--simulations", "8", "--games", "4", "--ply-limit", "40", "--out", &text(&games)]);
     assert!(output.status.success(), "{}", last_line(&output));
     let report = String::from_utf8(output.stdout).unwrap();
     assert!(report.contains("plain-") && report.contains(" of 4 ("), "{report}");
@@ -117,18 +105,38 @@ fn a_file_that_is_no_network_for_the_game_ends_the_match_with_one_line() {
     let path = folder.path().join("other.safetensors");
     let file = network_of(&GameSpec::TicTacToe {}, &path, 1);
     let output = play(&[&file, "random"]);
-    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(output.status.code(), Some(64));
     assert!(last_line(&output).contains(&format!("network {file}: not one for Hive")), "{}", last_line(&output));
     let hive = network(&folder.path().join("hive.safetensors"), 1);
     let output = play(&[&hive, "random", "--game", "dama"]);
-    let expected = format!(
-        "alveare: network {hive}: not one for Italian draughts but for Hive Base+MLP (frame 16): --game says what is \
-         played"
-    );
-    assert_eq!((output.status.code(), last_line(&output)), (Some(1), expected));
+    let expected = format!("alveare: player {hive}: plays Hive, and --game dama is Italian draughts: say --game hive");
+    assert_eq!((output.status.code(), last_line(&output)), (Some(64), expected));
     std::fs::write(&path, "no network").unwrap();
     let output = play(&["random", &file]);
     assert_eq!(output.status.code(), Some(1));
     let expected = format!("alveare: network {file}: not a network file; ");
     assert!(last_line(&output).starts_with(&expected), "{}", last_line(&output));
+}
+
+#[test]
+fn the_game_is_that_of_the_networks() {
+    let folder = tempfile::tempdir().unwrap();
+    let hive = network(&folder.path().join("hive.safetensors"), 1);
+    let dama = network_of(&Dama::default().spec(PolicyCoding::Lossless), &folder.path().join("dama.safetensors"), 1);
+    let output = play(&[&format!("policy:{dama}"), "ready@2", "--games", "2", "--ply-limit", "10"]);
+    assert!(output.status.success(), "{}", last_line(&output));
+    assert!(String::from_utf8_lossy(&output.stdout).contains("80 quiet plies"), "draughts");
+    let output = play(&[&hive, &dama]);
+    let expected =
+        format!("alveare: player {hive} plays Hive, player {dama} Italian draughts: name two of one game (--game)");
+    assert_eq!((output.status.code(), last_line(&output)), (Some(64), expected));
+}
+
+#[test]
+fn numbers_in_which_a_network_does_not_answer_are_wrong_usage() {
+    for arguments in [&["ready@2,precision=float16", "random"][..], &["ready", "random", "--precision", "float16"]] {
+        let output = play(&[arguments, &["--games", "2"]].concat());
+        assert_eq!(output.status.code(), Some(64), "{}", last_line(&output));
+        assert!(last_line(&output).contains("precision: float16: a processor has none"), "{}", last_line(&output));
+    }
 }

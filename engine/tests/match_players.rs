@@ -2,10 +2,15 @@
 
 use std::fs::File;
 use std::io::{BufRead, BufReader};
+use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 
 use notation::games::read_lines;
 use notation::{Ending, ReadOptions};
+use shared::catalog::{GameSpec, NetworkGame};
+use shared::game::dama::Dama;
+use shared::game::hive::{Hive, HiveRules};
+use store::{RunRow, Store};
 
 fn run(arguments: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_alveare")).arg("match").args(arguments).output().expect("run alveare")
@@ -100,15 +105,17 @@ fn draughts_is_played_and_its_games_can_be_read_again() {
     assert_eq!(table.lines().count(), 5);
 
     let (code, error) = fail(&["random", "uhp@depth=1:true", "--game", "dama"]);
-    assert_eq!(
-        (code, error.as_str()),
-        (Some(64), "alveare: player uhp:true: UHP engines play Hive alone, not Italian draughts")
-    );
-    let (code, error) = fail(&["random", "hub@depth=1:true"]);
-    assert_eq!(
-        (code, error.as_str()),
-        (Some(64), "alveare: player hub:true: hub engines play draughts alone, not Hive")
-    );
+    let reason = "alveare: player uhp@depth=1:true: plays Hive, and --game dama is Italian draughts: say \
+                  --game hive";
+    assert_eq!((code, error.as_str()), (Some(64), reason));
+    let (code, error) = fail(&["random", "hub@depth=1:true", "--game", "hive"]);
+    let reason = "alveare: player hub@depth=1:true: plays Italian draughts, and --game hive is Hive: say \
+                  --game dama";
+    assert_eq!((code, error.as_str()), (Some(64), reason));
+    let (code, error) = fail(&["uhp@depth=1:true", "hub@depth=1:true"]);
+    let reason = "alveare: player uhp@depth=1:true plays Hive, player hub@depth=1:true Italian draughts: name two of one \
+                  game (--game)";
+    assert_eq!((code, error.as_str()), (Some(64), reason));
     assert_eq!(fail(&["random", "random", "--game", "dama", "--type", "Base"]).0, Some(64));
 }
 
@@ -197,7 +204,8 @@ fn a_hub_engine_that_misbehaves_loses() {
         ("sleep 1000", "level move-time=0.001: no answer in 1.001 s"),
     ] {
         let engine = hub_engine("id name=Fake", answer);
-        let limits = ["--game", "dama", "--games", "2", "--time-margin", "1s", "--games-at-once", "1"];
+        // An engine of the hub protocol says which game it is.
+        let limits = ["--games", "2", "--time-margin", "1s", "--games-at-once", "1"];
         let (report, log) = succeed(&[&["random", &engine], &limits[..]].concat());
         assert!(line(&report, "endings").ends_with("forfeits of A: 0, of B: 2"), "{answer}: {report}");
         assert!(log.contains("name=\"Fake\""), "{log}");
@@ -312,6 +320,15 @@ fn a_full_disk_ends_the_match() {
 }
 
 #[test]
+fn an_engine_that_does_not_greet_is_named_while_it_is_awaited() {
+    let output = run(&["random", "uhp@depth=1:sleep 1000", "--answer-wait-max", "600ms"]);
+    let log = String::from_utf8(output.stderr).expect("text");
+    let waiting: Vec<&str> = log.lines().filter(|line| line.contains("an engine has not answered yet")).collect();
+    assert_eq!((output.status.code(), waiting.len()), (Some(1), 1), "{log}");
+    assert!(waiting[0].contains("sleep 1000") && waiting[0].contains("0.6 s"), "{log}");
+}
+
+#[test]
 fn the_ladder_keeps_matches_in_the_folder_of_a_run() {
     let run = tempfile::tempdir().unwrap();
     let run_dir = run.path().to_str().unwrap();
@@ -341,11 +358,75 @@ fn the_ladder_keeps_matches_in_the_folder_of_a_run() {
     assert_eq!(ladder(&["--type", "Base"]), "no matches of Base yet: alveare ladder --run-dir RUN --add A B\n");
 }
 
+/// Makes the store of a run.
+fn make_run(dir: &Path, game: &GameSpec) {
+    let run = RunRow {
+        run_id: "run".into(),
+        created_at: String::new(),
+        game: serde_json::to_string(game).expect("JSON"),
+        config: "{}".into(),
+        seed: 1,
+        start_network: None,
+    };
+    Store::open(dir, &run).expect("a store");
+}
+
+fn ladder(run_dir: &str, arguments: &[&str]) -> (Option<i32>, String) {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_alveare"));
+    let output = command.args(["ladder", "--run-dir", run_dir]).args(arguments).output().expect("run alveare");
+    let text = if output.status.success() { output.stdout } else { output.stderr };
+    (output.status.code(), String::from_utf8(text).expect("text"))
+}
+
 #[test]
-fn an_engine_that_does_not_greet_is_named_while_it_is_awaited() {
-    let output = run(&["random", "uhp@depth=1:sleep 1000", "--answer-wait-max", "600ms"]);
-    let log = String::from_utf8(output.stderr).expect("text");
-    let waiting: Vec<&str> = log.lines().filter(|line| line.contains("an engine has not answered yet")).collect();
-    assert_eq!((output.status.code(), waiting.len()), (Some(1), 1), "{log}");
-    assert!(waiting[0].contains("sleep 1000") && waiting[0].contains("0.6 s"), "{log}");
+fn a_run_says_which_game_is_played_into_its_ladder() {
+    let folder = tempfile::tempdir().unwrap();
+    let [dama, base] = ["dama", "base"].map(|name| folder.path().join(name));
+    make_run(&dama, &Dama::default().spec(Dama::USUAL_VIEW));
+    let hive = Hive::new(HiveRules { game_type: "Base".parse().unwrap(), ..HiveRules::default() });
+    make_run(&base, &hive.spec(Hive::USUAL_VIEW));
+    let [dama, base] = [&dama, &base].map(|dir| dir.to_str().unwrap());
+    let short = ["--games", "2", "--ply-limit", "20"];
+    let (report, _) = succeed(&[&["random", "mcts:2", "--run-dir", dama], &short[..]].concat());
+    assert!(line(&report, "endings").contains("80 quiet plies"), "{report}");
+    let (code, table) = ladder(dama, &[&["--add", "random", "uniform:2"], &short[..]].concat());
+    assert!(code == Some(0) && table.contains("80 quiet plies") && table.contains("\nuniform:2 "), "{table}");
+    let (_, table) = ladder(dama, &[]);
+    assert!(table.contains("\nmcts:2 ") && table.contains("\nuniform:2 "), "{table}");
+    assert_eq!(ladder(base, &[]).1, "no matches of Base yet: alveare ladder --run-dir RUN --add A B\n");
+    assert_eq!(
+        ladder(base, &["--type", "Base+M"]).1,
+        "no matches of Base+M yet: alveare ladder --run-dir RUN --add A B\n"
+    );
+
+    let other = "leave --game away or name another --run-dir";
+    let error = format!("alveare: --game hive: the run {dama} plays Italian draughts: {other}");
+    assert_eq!(fail(&["random", "mcts:2", "--run-dir", dama, "--game", "hive"]), (Some(64), error.clone()));
+    assert_eq!(ladder(dama, &["--game", "hive"]), (Some(64), error + "\n"));
+    let error = format!("alveare: --game dama: the run {base} plays Hive: {other}");
+    assert_eq!(fail(&["random", "mcts:2", "--run-dir", base, "--game", "dama"]), (Some(64), error));
+    let (code, error) = fail(&["random", "uhp@depth=1:true", "--run-dir", dama]);
+    assert_eq!(
+        (code, error.contains(&format!("the run {dama} Italian draughts: name another player or --run-dir"))),
+        (Some(64), true),
+        "{error}"
+    );
+    assert_eq!(fail(&["random", "mcts:2", "--run-dir", dama, "--type", "Base"]).0, Some(64));
+}
+
+#[test]
+fn a_folder_without_a_run_shows_the_only_game_of_its_matches() {
+    let folder = tempfile::tempdir().unwrap();
+    let dir = folder.path().to_str().unwrap();
+    let short = ["--games", "2", "--ply-limit", "20", "--run-dir", dir];
+    succeed(&[&["random", "mcts:2", "--game", "dama"], &short[..]].concat());
+    assert!(ladder(dir, &[]).1.contains("\nmcts:2 "), "draughts alone");
+    succeed(&[&["random", "uniform:2"], &short[..]].concat());
+    assert!(ladder(dir, &[]).1.contains("\nuniform:2 "), "of two games, Hive");
+    assert!(ladder(dir, &["--game", "dama"]).1.contains("\nmcts:2 "), "the one that is named");
+    let base = folder.path().join("base");
+    std::fs::create_dir(&base).unwrap();
+    let base = base.to_str().unwrap();
+    succeed(&["random", "mcts:2", "--type", "Base", "--games", "2", "--ply-limit", "20", "--run-dir", base]);
+    assert!(ladder(base, &[]).1.contains("\nmcts:2 "), "Base alone");
 }

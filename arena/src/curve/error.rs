@@ -2,27 +2,18 @@
 
 use std::path::PathBuf;
 
-use networks::NoRunError;
-
 use crate::matches::MatchError;
+use crate::run_game::RunGameError;
 
 /// Why there is no curve.
 #[derive(Debug, thiserror::Error)]
 pub enum CurveError {
-    /// The folder holds no run.
+    /// The folder holds no run, or one that cannot be read.
     #[error(transparent)]
-    NoRun(#[from] NoRunError),
+    Run(#[from] RunGameError),
     /// The run has no network yet.
     #[error("{}: the run has no network yet", .0.display())]
     NoNetwork(PathBuf),
-    /// The database says something that this program does not understand.
-    #[error("{}: {what}", file.display())]
-    Damaged {
-        /// The database.
-        file: PathBuf,
-        /// What is wrong with it.
-        what: String,
-    },
     /// The file of the curve was written by a later version of this program.
     #[error("{}: written by a later version of this program", .0.display())]
     Later(PathBuf),
@@ -56,7 +47,7 @@ impl CurveError {
     #[must_use]
     pub const fn is_usage(&self) -> bool {
         match self {
-            Self::NoRun(_) => true,
+            Self::Run(RunGameError::NoRun(_)) => true,
             Self::Match(error) => error.is_usage(),
             _ => false,
         }

@@ -2,13 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
-use networks::database_of;
+use networks::DATABASE_FILE;
 use rusqlite::Connection;
 use shared::catalog::GameSpec;
 use shared::ids::{Generation, NetworkId};
 
 use super::error::CurveError;
-use crate::database::open_to_read;
+use crate::run_game::{RunGameError, open_run};
 
 /// Version of its tables from which on costs are counted.
 const COSTS_SINCE: u32 = 4;
@@ -85,14 +85,10 @@ impl CurveRun {
     /// Reads the run in `dir`. A learner may be at work there.
     ///
     /// # Errors
-    /// [`CurveError::NoRun`], [`CurveError::NoNetwork`], [`CurveError::Damaged`] or [`CurveError::Database`].
+    /// [`CurveError::Run`] or [`CurveError::NoNetwork`].
     pub fn read(dir: &Path) -> Result<Self, CurveError> {
-        let file = database_of(dir)?;
-        let failed = |source| CurveError::Database { file: file.clone(), action: "read the run", source };
-        let connection = open_to_read(&file).map_err(failed)?;
-        let game: String = connection.query_row("SELECT game FROM runs", [], |row| row.get(0)).map_err(failed)?;
-        let game = serde_json::from_str(&game)
-            .map_err(|error| CurveError::Damaged { file: file.clone(), what: format!("game {game:?}: {error}") })?;
+        let (connection, game) = open_run(dir)?;
+        let failed = |source| RunGameError::Database { file: dir.join(DATABASE_FILE), source };
         let networks = read_networks(&connection, dir).map_err(failed)?;
         if networks.is_empty() {
             return Err(CurveError::NoNetwork(dir.to_owned()));

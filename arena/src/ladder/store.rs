@@ -3,6 +3,7 @@
 //! The learner does not know it. Earlier versions kept these tables in the learner's database: they are taken over when
 //! the file is made, and read there until then; the learner's database is never written.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use networks::{NoRunError, database_of};
@@ -174,6 +175,14 @@ impl LadderStore {
     pub fn matches(&self, game_type: &str) -> Result<Vec<StoredMatch>, LadderError> {
         let rows = self.rows()?.into_iter().filter(|row| row.key.game_type == game_type);
         Ok(rows.map(|row| row.played).collect())
+    }
+
+    /// Returns the game types of which there are matches.
+    ///
+    /// # Errors
+    /// [`LadderError::Database`].
+    pub fn game_types(&self) -> Result<BTreeSet<String>, LadderError> {
+        Ok(self.rows()?.into_iter().map(|row| row.key.game_type).collect())
     }
 
     fn open_existing(file: &Path) -> Result<Self, LadderError> {

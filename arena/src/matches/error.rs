@@ -91,16 +91,17 @@ impl MatchError {
     /// Returns whether the user asked for what cannot be, and must ask for something else.
     #[must_use]
     pub const fn is_usage(&self) -> bool {
-        matches!(
-            self,
+        match self {
+            Self::PlayerFailed(error) => error.is_usage(),
             Self::Player(_)
-                | Self::Protocol { .. }
-                | Self::WithoutNetworks(_)
-                | Self::Tables { .. }
-                | Self::Book { .. }
-                | Self::OutputNeeded(_)
-                | Self::OutputBusy(_)
-        )
+            | Self::Protocol { .. }
+            | Self::WithoutNetworks(_)
+            | Self::Tables { .. }
+            | Self::Book { .. }
+            | Self::OutputNeeded(_)
+            | Self::OutputBusy(_) => true,
+            _ => false,
+        }
     }
 }
 

@@ -109,6 +109,18 @@ pub enum PlayerError {
     Network(#[from] NetworkPlayerError),
 }
 
+impl PlayerError {
+    /// Returns whether the user asked for what cannot be, and must ask for something else.
+    #[must_use]
+    pub const fn is_usage(&self) -> bool {
+        match self {
+            #[cfg(feature = "network")]
+            Self::Network(error) => error.is_usage(),
+            _ => false,
+        }
+    }
+}
+
 impl From<PlayerError> for PlayerFailure {
     fn from(error: PlayerError) -> Self {
         Self::Failed(error)

@@ -47,7 +47,7 @@ pub enum NetworkPlayerError {
     #[error(transparent)]
     Source(#[from] NetworkSourceError),
     /// The network plays another game.
-    #[error("network {name}: not one for {game} but for {found}: --game says what is played")]
+    #[error("network {name}: not one for {game} but for {found}: name another network")]
     OtherGame {
         /// The network.
         name: String,
@@ -68,6 +68,15 @@ pub enum NetworkPlayerError {
     /// The thread that computes it has panicked; the log says why.
     #[error("the thread of the network has ended")]
     Ended,
+}
+
+impl NetworkPlayerError {
+    /// Returns whether the user asked for what cannot be, and must ask for something else: a network of another game, or
+    /// numbers in which this one does not answer.
+    #[must_use]
+    pub const fn is_usage(&self) -> bool {
+        matches!(self, Self::OtherGame { .. } | Self::Network(NetError::Settings(_)))
+    }
 }
 
 /// Returns the bytes of a network file.

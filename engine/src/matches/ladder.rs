@@ -14,7 +14,8 @@ use super::{ladder_usage, play};
 /// Matches get there by `alveare match A B --run-dir RUN` or by `--add A B` here.
 #[derive(Debug, clap::Args)]
 pub struct LadderOptions {
-    /// The run whose ladder it is.
+    /// The run whose ladder it is, and whose game is played; of a folder without a run the game of its matches is shown, if
+    /// there is one only.
     #[arg(long, value_name = "DIR")]
     run_dir: PathBuf,
     /// Plays a match between these two players first, written as for `alveare match`.
@@ -27,15 +28,21 @@ pub struct LadderOptions {
 /// Prints the table, after a match if one is wanted.
 ///
 /// # Errors
-/// Players that cannot be read or played, a store of matches that cannot be read or written, an output that is closed.
+/// A run of another game, players that cannot be read or played, a store of matches that cannot be read or written, an output that is closed.
 pub fn run(options: &LadderOptions, out: &mut impl Write) -> anyhow::Result<()> {
-    if let [first, second] = &options.add[..] {
-        play([first, second], &options.play, Some(&options.run_dir), out)?;
-    }
-    let game_type = options.play.game()?.type_name();
-    let matches = match LadderStore::open_to_read(&options.run_dir).map_err(ladder_usage)? {
-        Some(store) => store.matches(&game_type)?,
-        None => vec![],
+    let added = match &options.add[..] {
+        [first, second] => Some(play([first, second], &options.play, Some(&options.run_dir), out)?),
+        _ => None,
     };
+    let store = LadderStore::open_to_read(&options.run_dir).map_err(ladder_usage)?;
+    let game = match added {
+        Some(game) => game,
+        None => {
+            let kept = store.as_ref().map(LadderStore::game_types).transpose()?;
+            options.play.ladder_game(&options.run_dir, kept.unwrap_or_default())?
+        }
+    };
+    let game_type = game.type_name();
+    let matches = store.map_or(Ok(vec![]), |store| store.matches(&game_type))?;
     out.write_all(table(&matches, &game_type).as_bytes()).context("write to stdout")
 }

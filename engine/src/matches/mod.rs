@@ -1,5 +1,6 @@
 //! `alveare match` and `alveare ladder`: who is stronger. The matches themselves are crate `arena`.
 
+mod game;
 mod ladder;
 mod options;
 mod terms;
@@ -34,7 +35,8 @@ pub struct MatchOptions {
     /// The second player.
     #[arg(value_name = "B")]
     second: String,
-    /// A run in whose ladder the result is kept, for `alveare ladder`.
+    /// A run in whose ladder the result is kept, for `alveare ladder`, and whose game is played; any other folder has a
+    /// ladder too.
     #[arg(long, value_name = "DIR")]
     run_dir: Option<PathBuf>,
     #[command(flatten)]
@@ -68,7 +70,7 @@ Examples:
   alveare match run/networks/network-000007.safetensors run/networks/network-000001.safetensors --simulations 100
   alveare match best.safetensors 'uhp:nokamute uhp' --depth 2 --games 20 --out games.uhp
   alveare match best.safetensors mcts:400 --game dama --simulations 100 --out games.pdn
-  alveare match best.safetensors 'hub:scan hub' --game dama --time 1s
+  alveare match best.safetensors 'hub:scan hub' --time 1s
   alveare match best.safetensors@100,1.25 best.safetensors@100,2.5 --game dama";
 
 /// Plays the match and prints its report.
@@ -76,19 +78,26 @@ Examples:
 /// # Errors
 /// As [`play`].
 pub fn run(options: &MatchOptions, out: &mut impl Write) -> anyhow::Result<()> {
-    play([&options.first, &options.second], &options.play, options.run_dir.as_deref(), out)
+    play([&options.first, &options.second], &options.play, options.run_dir.as_deref(), out).map(drop)
 }
 
-/// Plays a match, prints its report, and keeps the result in the ladder of a run if one is named.
+/// Plays a match, prints its report, and keeps the result in the ladder of a run if one is named. Returns what was played.
 ///
 /// # Errors
-/// A text that is not a player or an impossible option ([`UsageError`]); a player that cannot be started or fails; a
+/// A text that is not a player, a player or run of another game or an impossible option ([`UsageError`]); a player that cannot be started or fails; a
 /// match that was stopped before its last game.
-fn play(texts: [&str; 2], options: &PlayOptions, run_dir: Option<&Path>, out: &mut impl Write) -> anyhow::Result<()> {
-    match options.game()? {
-        ChosenGame::Hive(hive) => play_game(&hive, texts, options, run_dir, out),
-        ChosenGame::Dama(dama) => play_game(&dama, texts, options, run_dir, out),
+fn play(
+    texts: [&str; 2],
+    options: &PlayOptions,
+    run_dir: Option<&Path>,
+    out: &mut impl Write,
+) -> anyhow::Result<ChosenGame> {
+    let game = options.game(texts, run_dir)?;
+    match &game {
+        ChosenGame::Hive(hive) => play_game(hive, texts, options, run_dir, out)?,
+        ChosenGame::Dama(dama) => play_game(dama, texts, options, run_dir, out)?,
     }
+    Ok(game)
 }
 
 fn play_game<G: MatchGame>(
@@ -108,6 +117,8 @@ fn play_game<G: MatchGame>(
     let names = [name(&players[0])?, name(&players[1])?];
     let log = logging::LogSettings { filter: options.log.clone(), ..logging::LogSettings::default() };
     logging::init(&log).map_err(|error| UsageError(format!("--log: {error}")))?;
+    let tokio = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
+    let stop = tokio.block_on(async { shutdown::on_signals() }).context("listen for signals")?;
     // Opened before the first game: what cannot be written is reported now.
     let ladder = run_dir.map(LadderStore::open).transpose().map_err(ladder_usage)?;
     let networks = players.iter().filter_map(|player| player.network().and_then(NetworkSource::file));
@@ -116,8 +127,6 @@ fn play_game<G: MatchGame>(
     needed.extend(run_dir.map(LadderStore::file));
     let mut games_file =
         options.out.as_deref().map(|file| GamesFile::create(file, &needed)).transpose().map_err(usage)?;
-    let tokio = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
-    let stop = tokio.block_on(async { shutdown::on_signals() }).context("listen for signals")?;
     let games = plan(game, options.games as usize, options.terms.opening_plies, options.terms.seed)?;
     let settings = options.match_settings(&players);
     info!(a = names[0], b = names[1], games = games.len(), at_once = settings.games_at_once, "match begins");

@@ -42,12 +42,13 @@ pub struct PlayOptions {
     /// How much later than its time an engine's move may come, 0s to 1h.
     #[arg(long, value_name = "TIME", default_value = "2s", value_parser = time_in(EngineBounds::TIME_MARGINS))]
     time_margin: Duration,
-    /// The game.
-    #[arg(long, value_enum, default_value = "hive")]
-    game: GameName,
-    /// UHP game type, of Hive; Base+MLP unless another is named.
+    /// The game. The default is that of the run of --run-dir, else that of a player (a network's file, `uhp:` Hive, `hub:`
+    /// draughts), else Hive.
+    #[arg(long, value_enum)]
+    pub(super) game: Option<GameName>,
+    /// UHP game type, of Hive. The default is that of the run of --run-dir, else Base+MLP.
     #[arg(long = "type", value_name = "TYPE")]
-    game_type: Option<GameType>,
+    pub(super) game_type: Option<GameType>,
     #[command(flatten)]
     pub(super) terms: GameTerms,
     /// File for the games, UHP GameStrings one a line, or PDN; FILE.tsv beside it says who played and how each ended.
@@ -90,23 +91,6 @@ impl ChosenGame {
 }
 
 impl PlayOptions {
-    /// Returns the game by the rules of the match.
-    ///
-    /// # Errors
-    /// [`UsageError`] for an option that belongs to another game, or an opening as long as the game.
-    pub fn game(&self) -> Result<ChosenGame, UsageError> {
-        self.terms.check()?;
-        let ply_limit = self.terms.ply_limit;
-        match (self.game, self.game_type) {
-            (GameName::Hive, game_type) => {
-                let game_type = game_type.unwrap_or(GameType::MLP);
-                Ok(ChosenGame::Hive(Hive::new(HiveRules { game_type, ply_limit, ..HiveRules::default() })))
-            }
-            (GameName::Dama, None) => Ok(ChosenGame::Dama(Dama::new(DamaRules { ply_limit }))),
-            (GameName::Dama, Some(_)) => Err(UsageError("--type is for --game hive".to_owned())),
-        }
-    }
-
     /// Reads the two players of a game in which networks search with `usual_exploration`.
     ///
     /// # Errors
