@@ -32,6 +32,12 @@ pub enum BookFileError {
     Inconsistent(#[from] InconsistentBook),
 }
 
+/// Returns whether a file that begins so is a book, of whatever version.
+#[must_use]
+pub fn begins_as_book(start: &[u8]) -> bool {
+    start.starts_with(MAGIC)
+}
+
 /// Returns a book as a file holds it.
 #[must_use]
 pub fn encode(book: &Book) -> Vec<u8> {

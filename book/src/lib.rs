@@ -14,5 +14,5 @@ pub use builder::{BookBuilder, OpeningWalk, Step};
 pub use choice::BookMove;
 pub use contents::{Book, BookEntry, BookHeader, InconsistentBook, Results, TYPE_NAME_BYTES_MAX};
 pub use disk::{BookError, check_game, open, read};
-pub use file::{BookFileError, FORMAT_VERSION, decode, encode};
+pub use file::{BookFileError, FORMAT_VERSION, begins_as_book, decode, encode};
 pub use key::{position_key, rules_key};

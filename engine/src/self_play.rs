@@ -8,10 +8,12 @@ use arena::players::{NetworkPlayerError, SharedNetwork, read_exploration};
 use arena::self_play::{SelfPlayError, SelfPlaySettings, play_games};
 use net::NetworkFile;
 use networks::NetworkSource;
+use runtime::counted::counted;
 use runtime::exit::UsageError;
 use runtime::flags::number_in;
+use runtime::replaced_file::FileKind;
 use runtime::{logging, shutdown};
-use samples::dataset::{DataSetGame, DataSetWriteError, DataSetWriter};
+use samples::dataset::{DataSetGame, DataSetWriteError, DataSetWriter, begins_as_data_set};
 use shared::catalog::{GameSpec, NetworkGame};
 use shared::game::dama::Dama;
 use shared::game::hive::Hive;
@@ -20,7 +22,8 @@ use shared::search::SearchSettings;
 use tracing::info;
 
 use crate::matches::NetworkTerms;
-use crate::start::GameName;
+use crate::player::open_tables;
+use crate::start::{GameName, failure};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -77,6 +80,8 @@ pub struct SelfPlayOptions {
     log: String,
 }
 
+const DATA_SET: FileKind = FileKind { name: "a data set", is_start: begins_as_data_set };
+
 /// Why the games end before the last one.
 #[derive(Debug, thiserror::Error)]
 enum KeepError {
@@ -96,6 +101,7 @@ pub fn run(options: &SelfPlayOptions, out: &mut impl Write) -> anyhow::Result<()
     net::cuda::preload(options.networks.device)?;
     let log = logging::LogSettings { filter: options.log.clone(), ..logging::LogSettings::default() };
     logging::init(&log).map_err(|error| UsageError(format!("--log: {error}")))?;
+    DATA_SET.check_replaced(&options.out).map_err(|error| UsageError(format!("--out: {error}")))?;
     let usual = match options.game {
         GameName::Hive => Hive::default().spec(Hive::USUAL_VIEW),
         GameName::Dama => Dama::default().spec(Dama::USUAL_VIEW),
@@ -125,14 +131,16 @@ fn play<G: NetworkGame>(
         ..SearchSettings::default()
     };
     search.check().map_err(|error| UsageError(error.to_string()))?;
-    let network = SharedNetwork::open(game, &options.network, options.networks.settings())?;
+    let oracle = options.tables.as_deref().map(open_tables::<G>).transpose()?.map(|tables| tables.oracle);
+    let network = SharedNetwork::open(game, &options.network, options.networks.settings()).map_err(|error| {
+        let is_usage = error.is_usage();
+        failure(error, is_usage)
+    })?;
     let mut file = DataSetWriter::create(&options.out, spec)?;
     let tokio = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
     let stop = tokio.block_on(async { shutdown::on_signals() }).context("listen for signals")?;
     let SelfPlayOptions { games, seed, .. } = *options;
     let games_at_once = options.games_at_once.min(games) as usize;
-    let opened = options.tables.as_deref().map(tables::open::<G>).transpose().context("--tables")?;
-    let oracle = opened.map(|tables| tables.oracle);
     let settings = SelfPlaySettings { game_count: games, search, oracle, seed, games_at_once };
     info!(network = %options.network, games, at_once = games_at_once, "self-play begins");
     let bar = logging::bar();
@@ -150,9 +158,11 @@ fn play<G: NetworkGame>(
     let finished = file.counts().games;
     ensure!(finished > 0, "stopped before the first game was finished");
     let counts = file.finish()?;
-    writeln!(out, "{}: {} games, {} positions", options.out.display(), counts.games, counts.samples)
-        .context("write to stdout")?;
-    ensure!(finished == u64::from(games), "stopped after {finished} of {games} games");
+    let [played, positions] =
+        [counted(counts.games, "game", "games"), counted(counts.samples, "position", "positions")];
+    writeln!(out, "{}: {played}, {positions}", options.out.display()).context("write to stdout")?;
+    let all = counted(games.into(), "game", "games");
+    ensure!(finished == u64::from(games), "stopped after {finished} of {all}");
     Ok(())
 }
 

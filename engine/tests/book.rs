@@ -92,7 +92,7 @@ fn games_of_people_make_a_book_without_their_names() {
     assert!(shown.ends_with("book: nothing of this position\n"), "{shown}");
 
     let [out, told] = succeed(&["book", "--out", &dama, "--games-min", "1", "--plies", "2", &folder.text("games.pdn")]);
-    assert!(out.contains(": dama, 3 moves of 2 positions from 3 games: 2 plies, at least 1 games a move\n"), "{out}");
+    assert!(out.contains(": dama, 3 moves of 2 positions from 3 games: 2 plies, at least 1 game a move\n"), "{out}");
     assert!(
         out.ends_with("games left out: 1 without a result, 1 from other starts\n") && told.is_empty(),
         "{out}{told}"
@@ -149,6 +149,21 @@ fn games_of_a_run_count_after_their_opening() {
     assert!(out.contains(": dama, 3 moves of 3 positions from 6 games"), "a run and people: {out}");
     let (code, told) = fail(&["book", "--out", &file, "--game", "hive", &folder.text("run")]);
     assert_eq!((code, told.contains("plays dama, and the book is of Base+MLP")), (Some(64), true), "{told}");
+}
+
+#[test]
+fn a_book_of_nothing_says_what_was_left_out() {
+    let folder = Folder::new();
+    let (games, file) = (folder.text("games.uhp"), folder.text("none.book"));
+    let output = alveare(&["book", "--out", &file, "--type", "Base+P", &games]);
+    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "games left out: 1 unreadable, 6 of other types (--type)\n");
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        told.ends_with("alveare: no move was played in 3 games: there are 0; name more of them, or --games-min\n"),
+        "{told}"
+    );
+    assert!(!folder.path("none.book").exists());
 }
 
 #[test]
@@ -255,7 +270,11 @@ fn what_does_not_go_together_is_refused_in_one_line() {
         (1, &["uhp", "--network", "none", "--book", &damaged], "damaged.book: damaged (its moves): make the book anew"),
         (1, &["uhp", "--network", "none", "--book", &none], "read opening book"),
         (1, &["uhp", "--network", "none", "--book", &games], "games.uhp: not an opening book of Alveare"),
-        (64, &["book", "--out", &games, &games], "it exists and is no opening book; name another file"),
+        (
+            64,
+            &["book", "--out", &games, &games],
+            "games.uhp: it exists and is not an opening book: choose another name or delete it",
+        ),
         (64, &["book", "--out", &none, "nowhere"], "games: open nowhere"),
         (1, &["book", "--out", &none, "--games-min", "9", &games], "no move was played in 9 games: there are 4"),
         (64, &["book", &hive], "--show"),

@@ -245,10 +245,12 @@ fn what_cannot_be_played_is_reported_in_one_line() {
 fn a_match_that_cannot_begin_leaves_the_file_of_games_alone() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("games.uhp");
-    std::fs::write(&file, "earlier games").unwrap();
+    let earlier = "Base;InProgress;Black[1];wS1\n".repeat(3);
+    std::fs::write(&file, &earlier).unwrap();
     let (code, _) = fail(&["uhp@depth=1:false", "random", "--games", "2", "--out", file.to_str().unwrap()]);
     assert_eq!(code, Some(1));
-    assert_eq!(std::fs::read_to_string(&file).unwrap(), "earlier games");
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), earlier);
+    assert!(!folder.path().join("games.uhp.tsv").exists(), "nothing new is left");
     succeed(&["random", "random", "--games", "2", "--ply-limit", "6", "--out", file.to_str().unwrap()]);
     let written = std::fs::read_to_string(&file).unwrap();
     assert!(written.starts_with("Base+MLP;") && written.lines().count() == 2, "{written}");
@@ -316,7 +318,52 @@ fn a_full_disk_ends_the_match() {
     std::os::unix::fs::symlink("/dev/full", &file).unwrap();
     let (code, error) =
         fail(&["random", "random", "--games", "40", "--ply-limit", "6", "--out", file.to_str().unwrap()]);
-    assert_eq!((code, error.starts_with("alveare: --out: write a game: No space left")), (Some(1), true), "{error}");
+    let reason = format!("alveare: --out: write {}: No space left", file.display());
+    assert_eq!((code, error.starts_with(&reason)), (Some(1), true), "{error}");
+    assert!(!folder.path().join("games.uhp.tsv").exists(), "no table of games that were not written");
+}
+
+#[test]
+fn a_file_that_is_no_file_of_games_is_not_written_over() {
+    let folder = tempfile::tempdir().unwrap();
+    let [readme, games] = ["README.md", "games.uhp"].map(|name| folder.path().join(name));
+    let table = folder.path().join("games.uhp.tsv");
+    let play = |file: &Path, game: &str| {
+        fail(&["random", "random", "--games", "2", "--ply-limit", "6", "--game", game, "--out", file.to_str().unwrap()])
+    };
+    let other = |file: &Path, kind: &str| {
+        format!("alveare: --out: {}: it exists and is not {kind}: choose another name or delete it", file.display())
+    };
+    std::fs::write(&readme, "# A read me\n").unwrap();
+    assert_eq!(play(&readme, "hive"), (Some(64), other(&readme, "a file of UHP GameStrings")));
+    assert_eq!(play(&readme, "dama"), (Some(64), other(&readme, "a file of PDN games")));
+    std::fs::write(&table, "name\tage\n").unwrap();
+    assert_eq!(play(&games, "hive"), (Some(64), other(&table, "the table of a match")));
+    assert!(!games.exists(), "nothing new is left");
+    std::fs::remove_file(&table).unwrap();
+    for game in ["hive", "dama"] {
+        let games = games.with_extension(game);
+        assert_eq!((play(&games, game).0, play(&games, game).0), (Some(0), Some(0)), "its own kind, again");
+    }
+    assert_eq!(play(&games.with_extension("hive"), "dama").0, Some(64), "games of another game");
+    assert_eq!(std::fs::read_to_string(&readme).unwrap(), "# A read me\n");
+}
+
+#[test]
+fn a_match_that_is_interrupted_before_its_first_game_ends_leaves_no_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let engine =
+        "uhp@depth=1:echo ok; while read line; do case \"$line\" in bestmove*) sleep 1000;; *) echo ok;; esac; done";
+    let mut command = Command::new(env!("CARGO_BIN_EXE_alveare"));
+    command.args(["match", engine, "random", "--out"]).arg(folder.path().join("games.uhp"));
+    let mut playing = Killed(command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("start"));
+    let mut log = BufReader::new(playing.0.stderr.take().unwrap()).lines().map_while(Result::ok);
+    assert!(log.any(|line| line.contains("engine ready")), "it plays");
+    assert!(folder.path().join("games.uhp").exists());
+    assert!(Command::new("kill").args(["-INT", &playing.0.id().to_string()]).status().expect("run kill").success());
+    assert_eq!(playing.0.wait().unwrap().code(), Some(1));
+    assert_eq!(log.last().as_deref(), Some("alveare: stopped after 0 of 100 games"));
+    assert_eq!(folder.path().read_dir().unwrap().count(), 0);
 }
 
 #[test]

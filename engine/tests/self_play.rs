@@ -66,7 +66,32 @@ fn what_cannot_be_played_leaves_no_file() {
     network(&folder.path().join("network.safetensors"));
     let output = self_play(&folder.path().join("network.safetensors"), &out, &["--temperature-after", "-1"]);
     assert_eq!(output.status.code(), Some(64), "{}", String::from_utf8_lossy(&output.stderr));
+    let output = self_play(Path::new("ready"), &out, &["--tables", "nowhere"]);
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert_eq!((output.status.code(), error.contains("--tables: ")), (Some(64), true), "Hive has none: {error}");
+    let output = self_play(&folder.path().join("network.safetensors"), &out, &["--precision", "float16"]);
+    assert_eq!(output.status.code(), Some(64), "{}", String::from_utf8_lossy(&output.stderr));
     assert!(!out.exists());
+}
+
+#[test]
+fn a_file_that_is_no_data_set_is_not_written_over() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (network_file, out) = (folder.path().join("network.safetensors"), folder.path().join("games.samples"));
+    network(&network_file);
+    std::fs::write(&out, "# A read me").expect("written");
+    let output = self_play(&network_file, &out, &[]);
+    let expected = format!(
+        "alveare: --out: {}: it exists and is not a data set: choose another name or delete it\n",
+        out.display()
+    );
+    assert_eq!((output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned()), (Some(64), expected));
+    assert_eq!(std::fs::read_to_string(&out).expect("as it was"), "# A read me");
+    std::fs::write(&out, "").expect("written");
+    for games in ["1", "1"] {
+        let output = self_play(&network_file, &out, &["--games-at-once", games]);
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    }
 }
 
 #[test]

@@ -1,5 +1,5 @@
 //! What every program needs to start and to stop: settings in layers, logs, exit codes, signals, lines read from
-//! anybody, and the gRPC settings that both sides must share.
+//! anybody, files that may be written over, and the gRPC settings that both sides must share.
 //!
 //! No game, no search and no network lives here. Only [`layers::Sources::new`] reads the environment.
 
@@ -9,6 +9,7 @@ pub mod call_guard;
 mod connection_limits;
 mod connection_places;
 pub mod connections;
+pub mod counted;
 pub mod exit;
 pub mod flags;
 pub mod layers;
@@ -18,6 +19,7 @@ pub mod logging;
 pub mod open_files;
 pub mod origin;
 pub mod refusals;
+pub mod replaced_file;
 pub mod server_auth;
 pub mod shutdown;
 pub mod summed_log;

@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use runtime::counted::counted;
+
 use crate::matches::MatchError;
 use crate::run_game::RunGameError;
 
@@ -32,7 +34,10 @@ pub enum CurveError {
     #[error(transparent)]
     Match(#[from] MatchError),
     /// The user stopped it.
-    #[error("stopped with {missing} games still to play; those played are kept, and the same command plays the rest")]
+    #[error(
+        "stopped with {} still to play; those played are kept, and the same command plays the rest",
+        counted(*.missing as u64, "game", "games")
+    )]
     Stopped {
         /// Games that are missing.
         missing: usize,

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use book::BookError;
+use runtime::replaced_file::OtherKindError;
 use shared::game::MoveError;
 
 use crate::players::{PlayerError, PlayerSpecError, Protocol};
@@ -67,6 +68,9 @@ pub enum MatchError {
     /// The file for the games is one that the match reads.
     #[error("--out: {} is a file that the match needs: choose another", .0.display())]
     OutputNeeded(PathBuf),
+    /// The file for the games, or the table beside it, is one of another kind.
+    #[error("--out")]
+    OutputOther(#[from] OtherKindError),
     /// The file for the games is being written by another match.
     #[error("--out: {} is written by another match: choose another", .0.display())]
     OutputBusy(PathBuf),
@@ -79,12 +83,15 @@ pub enum MatchError {
         #[source]
         source: std::io::Error,
     },
-    /// The file for the games cannot be emptied.
-    #[error("--out: empty the files of games")]
-    OutputEmpty(#[source] std::io::Error),
-    /// A game cannot be written.
-    #[error("--out: write a game")]
-    OutputWrite(#[source] std::io::Error),
+    /// A game cannot be written, or what was there before it cannot be removed.
+    #[error("--out: write {}", path.display())]
+    OutputWrite {
+        /// The file.
+        path: PathBuf,
+        /// The cause.
+        #[source]
+        source: std::io::Error,
+    },
 }
 
 impl MatchError {
@@ -99,6 +106,7 @@ impl MatchError {
             | Self::Tables { .. }
             | Self::Book { .. }
             | Self::OutputNeeded(_)
+            | Self::OutputOther(_)
             | Self::OutputBusy(_) => true,
             _ => false,
         }

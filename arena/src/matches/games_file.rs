@@ -2,32 +2,40 @@
 //! ended.
 
 use std::fs::{File, TryLockError};
-use std::io::{BufWriter, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use runtime::replaced_file::FileKind;
 use shared::game::{Game, Outcome, Side, Value};
 
 use super::error::MatchError;
 use super::finished::{Ending, FinishedGame};
 use super::match_game::MatchGame;
 
-/// Two files, opened before the first game is played.
+/// The first line of the table.
+const TABLE_HEAD: &str = "game\tpair\twhite\tblack\tresult\tplies\topening_plies\tending\tvalues\n";
+const TABLE: FileKind =
+    FileKind { name: "the table of a match", is_start: |start| start.starts_with(TABLE_HEAD.as_bytes()) };
+
+/// Two files, opened before the first game is played. Those that it made and wrote nothing to are gone with it.
 pub struct GamesFile {
-    games: BufWriter<File>,
-    table: BufWriter<File>,
+    games: OutputFile,
+    table: OutputFile,
     written_count: usize,
 }
 
 impl GamesFile {
-    /// Makes `path` and `path.tsv`, or opens them: what they hold is kept until there are games to write.
+    /// Makes `path`, a file of games of this `kind`, and `path.tsv`, or opens them: what they hold is kept until there are
+    /// games to write.
     ///
     /// # Errors
-    /// [`MatchError::OutputNeeded`], [`MatchError::OutputBusy`] or [`MatchError::OutputCreate`].
-    pub fn create(path: &Path, needed: &[PathBuf]) -> Result<Self, MatchError> {
+    /// [`MatchError::OutputNeeded`], [`MatchError::OutputOther`], [`MatchError::OutputBusy`] or
+    /// [`MatchError::OutputCreate`].
+    pub fn create(path: &Path, kind: &FileKind, needed: &[PathBuf]) -> Result<Self, MatchError> {
         let mut table = path.as_os_str().to_owned();
         table.push(".tsv");
-        let create = |path: &Path| create(path, needed);
-        Ok(Self { games: create(path)?, table: create(&PathBuf::from(table))?, written_count: 0 })
+        let games = OutputFile::create(path, kind, needed)?;
+        Ok(Self { games, table: OutputFile::create(Path::new(&table), &TABLE, needed)?, written_count: 0 })
     }
 
     /// Writes those of the finished games, which are in their order, that come next: one that ended early waits for
@@ -35,7 +43,7 @@ impl GamesFile {
     /// have written.
     ///
     /// # Errors
-    /// [`MatchError::OutputEmpty`] or [`MatchError::OutputWrite`].
+    /// [`MatchError::OutputWrite`].
     pub fn write_next<G: MatchGame>(
         &mut self,
         rules: &G,
@@ -50,7 +58,7 @@ impl GamesFile {
     /// Writes all finished games, which are in their order, that have not been written.
     ///
     /// # Errors
-    /// [`MatchError::OutputEmpty`] or [`MatchError::OutputWrite`].
+    /// [`MatchError::OutputWrite`].
     pub fn write_all<G: MatchGame>(
         &mut self,
         rules: &G,
@@ -62,47 +70,74 @@ impl GamesFile {
             return Ok(());
         }
         if self.written_count == 0 {
-            self.begin().map_err(MatchError::OutputEmpty)?;
+            self.games.empty()?;
+            self.table.empty()?;
         }
         for game in new {
-            self.write(rules, names, game).map_err(MatchError::OutputWrite)?;
+            self.games.write(&rules.game_text(sides(names, game), game))?;
+            if self.written_count == 0 {
+                self.table.write(TABLE_HEAD)?;
+            }
+            self.table.write(&table_line(names, game))?;
             self.written_count += 1;
         }
         Ok(())
     }
+}
 
-    fn write<G: MatchGame>(&mut self, rules: &G, names: &[String; 2], game: &FinishedGame<G>) -> std::io::Result<()> {
-        self.games.write_all(rules.game_text(sides(names, game), game).as_bytes())?;
-        self.games.flush()?;
-        writeln!(self.table, "{}", table_line(names, game))?;
-        self.table.flush()
+/// One of the files.
+struct OutputFile {
+    path: PathBuf,
+    file: File,
+    /// Whether it was not there before.
+    is_new: bool,
+}
+
+impl OutputFile {
+    fn create(path: &Path, kind: &FileKind, needed: &[PathBuf]) -> Result<Self, MatchError> {
+        let is_needed =
+            |file: &PathBuf| path.canonicalize().is_ok_and(|own| file.canonicalize().is_ok_and(|it| it == own));
+        if needed.iter().any(is_needed) {
+            return Err(MatchError::OutputNeeded(path.to_owned()));
+        }
+        kind.check_replaced(path)?;
+        let made = File::create_new(path);
+        let is_new = made.is_ok();
+        let opened = made.or_else(|_| File::options().write(true).create(true).truncate(false).open(path));
+        let file = opened.map_err(|source| MatchError::OutputCreate { path: path.to_owned(), source })?;
+        let file = Self { path: path.to_owned(), file, is_new };
+        if file.is_regular() && matches!(file.file.try_lock(), Err(TryLockError::WouldBlock)) {
+            return Err(MatchError::OutputBusy(path.to_owned()));
+        }
+        Ok(file)
     }
 
-    /// Empties the files of an earlier match.
-    fn begin(&mut self) -> std::io::Result<()> {
-        for file in [&self.games, &self.table] {
-            // A pipe or a device has nothing to empty.
-            if file.get_ref().metadata().is_ok_and(|metadata| metadata.is_file()) {
-                file.get_ref().set_len(0)?;
-            }
-        }
-        writeln!(self.table, "game\tpair\twhite\tblack\tresult\tplies\topening_plies\tending\tvalues")
+    /// Returns whether it is a file: a pipe or a device has nothing to empty, and may be written by many.
+    fn is_regular(&self) -> bool {
+        self.file.metadata().is_ok_and(|metadata| metadata.is_file())
+    }
+
+    /// Removes what an earlier match wrote.
+    fn empty(&self) -> Result<(), MatchError> {
+        let emptied = if self.is_regular() { self.file.set_len(0) } else { Ok(()) };
+        emptied.map_err(|source| self.error(source))
+    }
+
+    fn write(&mut self, text: &str) -> Result<(), MatchError> {
+        self.file.write_all(text.as_bytes()).map_err(|source| self.error(source))
+    }
+
+    fn error(&self, source: std::io::Error) -> MatchError {
+        MatchError::OutputWrite { path: self.path.clone(), source }
     }
 }
 
-fn create(path: &Path, needed: &[PathBuf]) -> Result<BufWriter<File>, MatchError> {
-    let is_needed = |file: &PathBuf| path.canonicalize().is_ok_and(|own| file.canonicalize().is_ok_and(|it| it == own));
-    if needed.iter().any(is_needed) {
-        return Err(MatchError::OutputNeeded(path.to_owned()));
+impl Drop for OutputFile {
+    fn drop(&mut self) {
+        if self.is_new && self.file.metadata().is_ok_and(|metadata| metadata.len() == 0) {
+            let _ = std::fs::remove_file(&self.path);
+        }
     }
-    let opened = File::options().write(true).create(true).truncate(false).open(path);
-    let file = opened.map_err(|source| MatchError::OutputCreate { path: path.to_owned(), source })?;
-    if file.metadata().is_ok_and(|metadata| metadata.is_file())
-        && matches!(file.try_lock(), Err(TryLockError::WouldBlock))
-    {
-        return Err(MatchError::OutputBusy(path.to_owned()));
-    }
-    Ok(BufWriter::new(file))
 }
 
 /// Returns the names of White and Black.
@@ -136,5 +171,5 @@ fn table_line<G: Game>(names: &[String; 2], game: &FinishedGame<G>) -> String {
         &values,
     ];
     let fields = fields.map(|field| field.replace(['\t', '\n', '\r'], " ")).join("\t");
-    format!("{}\t{}\t{fields}", numbers.0, numbers.1)
+    format!("{}\t{}\t{fields}\n", numbers.0, numbers.1)
 }

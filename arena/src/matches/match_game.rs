@@ -1,7 +1,9 @@
 //! What a match must know of its game beside the rules. Of this crate, here alone a game is chosen.
 
 use notation::dama::pdn::{self, PdnGame};
+use notation::uhp::GameString;
 use notation::{self, PlayedGame};
+use runtime::replaced_file::FileKind;
 use shared::catalog::NetworkGame;
 use shared::game::dama::{self, Dama};
 use shared::game::hive::{self, Hive, HiveRules};
@@ -19,6 +21,8 @@ pub trait MatchGame: NetworkGame {
     const ENDINGS: &'static [&'static str];
     /// How its named strengths play.
     const LEVELS: &'static LevelTable;
+    /// What [`Self::game_text`] fills files with.
+    const GAMES_FILE: FileKind;
 
     /// Returns the name under which results of this kind of game are kept.
     fn type_name(&self) -> String {
@@ -43,6 +47,7 @@ pub trait MatchGame: NetworkGame {
 impl MatchGame for Hive {
     const ENDINGS: &'static [&'static str] = &["queen surrounded", "repetition"];
     const LEVELS: &'static LevelTable = &HIVE_LEVELS;
+    const GAMES_FILE: FileKind = FileKind { name: "a file of UHP GameStrings", is_start: is_game_string };
 
     fn ending(&self, position: &hive::Position) -> &'static str {
         let is_surrounded = [Side::White, Side::Black].iter().any(|side| position.queen_neighbour_count(*side) == 6);
@@ -83,6 +88,7 @@ impl MatchGame for Hive {
 impl MatchGame for Dama {
     const ENDINGS: &'static [&'static str] = &["no move left", "repetition", "80 quiet plies"];
     const LEVELS: &'static LevelTable = &DAMA_LEVELS;
+    const GAMES_FILE: FileKind = FileKind { name: "a file of PDN games", is_start: is_pdn };
 
     fn ending(&self, position: &dama::Position) -> &'static str {
         let is_won = matches!(self.outcome(position), Some(Outcome::Win(_)));
@@ -114,6 +120,18 @@ impl MatchGame for Dama {
             Protocol::Uhp => Err(other_protocol::<Self>(spec)),
         }
     }
+}
+
+/// Returns whether the first line is a GameString. A name of a type alone might be a heading.
+fn is_game_string(start: &[u8]) -> bool {
+    let text = notation::decode(start.to_vec());
+    let line = text.lines().next().unwrap_or_default();
+    line.contains(';') && line.parse::<GameString>().is_ok()
+}
+
+/// Returns whether the first game is one of Italian draughts.
+fn is_pdn(start: &[u8]) -> bool {
+    pdn::read(&notation::decode(start.to_vec())).next().is_some_and(|game| game.is_ok())
 }
 
 fn other_protocol<G: NetworkGame>(spec: &EngineSpec) -> MatchError {

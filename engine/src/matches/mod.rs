@@ -12,6 +12,7 @@ use anyhow::{Context, ensure};
 use arena::ladder::{LadderError, LadderStore, StoredMatch};
 use arena::matches::{GamesFile, MatchError, MatchGame, MatchResult, MatchRunner, plan, player_name};
 use networks::NetworkSource;
+use runtime::counted::counted;
 use runtime::exit::UsageError;
 use runtime::{logging, shutdown};
 use tracing::{info, warn};
@@ -125,8 +126,8 @@ fn play_game<G: MatchGame>(
     let mut needed: Vec<PathBuf> = networks.map(Path::to_owned).collect();
     needed.extend(players.iter().filter_map(|player| player.book().map(Path::to_owned)));
     needed.extend(run_dir.map(LadderStore::file));
-    let mut games_file =
-        options.out.as_deref().map(|file| GamesFile::create(file, &needed)).transpose().map_err(usage)?;
+    let create = |file| GamesFile::create(file, &G::GAMES_FILE, &needed);
+    let mut games_file = options.out.as_deref().map(create).transpose().map_err(usage)?;
     let games = plan(game, options.games as usize, options.terms.opening_plies, options.terms.seed)?;
     let settings = options.match_settings(&players);
     info!(a = names[0], b = names[1], games = games.len(), at_once = settings.games_at_once, "match begins");
@@ -139,7 +140,8 @@ fn play_game<G: MatchGame>(
     }
     let result = MatchResult::new(&finished);
     out.write_all(result.report(&names).as_bytes()).context("write to stdout")?;
-    ensure!(finished.len() == games.len(), "stopped after {} of {} games", finished.len(), games.len());
+    let all = counted(games.len() as u64, "game", "games");
+    ensure!(finished.len() == games.len(), "stopped after {} of {all}", finished.len());
     ladder.map_or(Ok(()), |ladder| record(ladder, game, names, &result, options))
 }
 

@@ -5,6 +5,7 @@ use book::{Book, BookBuilder, OpeningWalk, Step};
 use indicatif::ProgressBar;
 use rayon::ThreadPool;
 use rayon::prelude::*;
+use runtime::counted::counted;
 use runtime::exit::UsageError;
 use runtime::logging;
 use shared::catalog::NetworkGame;
@@ -56,7 +57,7 @@ impl<G: NetworkGame> Counting<G> {
     /// Counts games of which the steps are known.
     pub fn add(&mut self, games: impl IntoIterator<Item = (Vec<Step>, Outcome)>) {
         games.into_iter().for_each(|(steps, outcome)| self.builder.add(&steps, outcome));
-        self.bar.set_message(format!("{} games", self.builder.game_count()));
+        self.bar.set_message(counted(self.builder.game_count(), "game", "games"));
     }
 
     /// Leaves a game out that cannot be read; the first of them are named.
@@ -67,19 +68,13 @@ impl<G: NetworkGame> Counting<G> {
         }
     }
 
-    /// Returns the book of the moves that were played in at least so many games.
+    /// Returns the book of the moves that were played in at least so many games, and what is not in it.
     ///
     /// # Errors
-    /// If not a single move was.
+    /// [`book::InconsistentBook`] if the game has a name that does not fit into a book.
     pub fn finish(self, games_min: u32) -> anyhow::Result<(Book, LeftOut)> {
         self.bar.finish_and_clear();
-        let game_count = self.builder.game_count();
-        let book = self.builder.finish(&self.game, self.plies, games_min)?;
-        anyhow::ensure!(
-            !book.entries().is_empty(),
-            "no move was played in {games_min} games: there are {game_count}; name more of them, or --games-min"
-        );
-        Ok((book, self.left_out))
+        Ok((self.builder.finish(&self.game, self.plies, games_min)?, self.left_out))
     }
 
     /// Counts the finished games of a run.

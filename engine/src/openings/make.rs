@@ -3,9 +3,10 @@
 use std::io::Write;
 use std::path::Path;
 
-use anyhow::Context;
-use book::{Book, BookError, BookFileError};
+use anyhow::{Context, bail};
+use runtime::counted::counted;
 use runtime::exit::UsageError;
+use runtime::replaced_file::FileKind;
 use samples::part_file::PartFile;
 use shared::catalog::GameSpec;
 use shared::game::dama::{Dama, DamaRules};
@@ -17,13 +18,12 @@ use super::human_games::HumanGame;
 use super::sources::Sources;
 use crate::start::{GameName, ensure_absent};
 
+const BOOK: FileKind = FileKind { name: "an opening book", is_start: book::begins_as_book };
+
 /// Counts all games and writes the book.
 pub fn make(file: &Path, options: &BookOptions, out: &mut impl Write) -> anyhow::Result<()> {
     let sources = Sources::open(&options.paths)?;
-    if let Err(BookError::File { error: BookFileError::Foreign, .. }) = book::read(file) {
-        let what = format!("--out {}: it exists and is no opening book; name another file", file.display());
-        return Err(UsageError(what).into());
-    }
+    BOOK.check_replaced(file).map_err(|error| UsageError(format!("--out: {error}")))?;
     let of_run = sources.runs.first().map(|run| &run.spec);
     let of_files = || if sources.has_pdn() { GameName::Dama } else { GameName::Hive };
     let game = match (options.game, of_run) {
@@ -70,13 +70,20 @@ fn make_of<G: HumanGame>(
         G::count_human_games(&mut counting, &sources.human_games, &pool)?;
     }
     let (book, left_out) = counting.finish(options.games_min)?;
+    if book.entries().is_empty() {
+        print_left_out(&left_out, out).context("print what was left out")?;
+        let wanted = counted(options.games_min.into(), "game", "games");
+        let found = book.header().game_count;
+        bail!("no move was played in {wanted}: there are {found}; name more of them, or --games-min");
+    }
     part.write(&book::encode(&book))?;
     part.finish(b"")?;
-    print(file, &book, &left_out, out).context("print what was made")
+    writeln!(out, "{}: {}", file.display(), super::table::totals(&book))
+        .and_then(|()| print_left_out(&left_out, out))
+        .context("print what was made")
 }
 
-fn print(file: &Path, book: &Book, left_out: &LeftOut, out: &mut impl Write) -> std::io::Result<()> {
-    writeln!(out, "{}: {}", file.display(), super::table::totals(book))?;
+fn print_left_out(left_out: &LeftOut, out: &mut impl Write) -> std::io::Result<()> {
     let LeftOut { unreadable, without_result, other_type, other_start } = left_out;
     let parts = [
         (unreadable, "unreadable"),

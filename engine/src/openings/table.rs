@@ -3,21 +3,22 @@
 use std::fmt::Write;
 
 use book::{Book, BookMove, Results};
+use runtime::counted::counted;
 use shared::game::Game;
 
 /// Returns what a book is of, and how much there is in it.
 pub fn totals(book: &Book) -> String {
     let header = book.header();
-    let (moves, positions) = (book.entries().len(), book.position_count());
-    format!(
-        "{}, {moves} moves of {positions} positions from {} games: {} plies, at least {} games a move",
-        header.type_name, header.game_count, header.plies, header.games_min
-    )
+    let moves = counted(book.entries().len() as u64, "move", "moves");
+    let positions = counted(book.position_count() as u64, "position", "positions");
+    let [from, least] = [header.game_count, header.games_min.into()].map(|count| counted(count, "game", "games"));
+    let plies = counted(header.plies.into(), "ply", "plies");
+    format!("{}, {moves} of {positions} from {from}: {plies}, at least {least} a move", header.type_name)
 }
 
 /// Returns in how many games a move was played, and what they scored.
 pub fn summary(results: Results) -> String {
-    format!("played in {} games, score {:.1} %", results.game_count(), 100.0 * results.score())
+    format!("played in {}, score {:.1} %", counted(results.game_count(), "game", "games"), 100.0 * results.score())
 }
 
 /// Returns a line for each move, the most played first, from the view of whoever plays it.

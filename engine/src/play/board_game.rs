@@ -4,6 +4,7 @@ use std::path::Path;
 
 use arena::matches::MatchGame;
 use notation::board::View;
+use runtime::replaced_file::FileKind;
 use shared::game::{MoveError, Outcome};
 
 /// A game that can be drawn, and read as people type it.
@@ -18,6 +19,8 @@ pub trait BoardGame: MatchGame {
     /// # Errors
     /// [`MoveError`] if it is not one.
     fn read(&self, position: &Self::Position, text: &str) -> Result<Self::Move, MoveError>;
+    /// Returns what a file of this name is that holds a saved game.
+    fn saved_file(file: &Path) -> FileKind;
     /// Returns the text of a file of this game, in the format that its name asks for.
     fn save(&self, file: &Path, game: &GameToSave<'_, Self>) -> String;
 }

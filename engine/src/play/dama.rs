@@ -2,8 +2,10 @@
 
 use std::path::Path;
 
+use arena::matches::MatchGame;
 use notation::board::{self, View};
 use notation::dama::pdn::{self, PdnGame};
+use runtime::replaced_file::FileKind;
 use shared::game::MoveError;
 use shared::game::dama::text::parse_move;
 use shared::game::dama::{Dama, Move, Position};
@@ -27,6 +29,10 @@ impl BoardGame for Dama {
             }
             read => read,
         }
+    }
+
+    fn saved_file(_file: &Path) -> FileKind {
+        Self::GAMES_FILE
     }
 
     fn save(&self, _file: &Path, game: &GameToSave<'_, Self>) -> String {

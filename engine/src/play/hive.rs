@@ -2,15 +2,18 @@
 
 use std::path::Path;
 
+use arena::matches::MatchGame;
 use notation::board::{self, View};
 use notation::pgn;
 use notation::uhp::{GameState, format_moves, join_game};
+use runtime::replaced_file::FileKind;
 use shared::game::hive::text::{lowest_in_hand, read_move, read_recorded_move};
-use shared::game::hive::{Hive, Move, PieceKind, Position};
+use shared::game::hive::{GameType, Hive, Move, PieceKind, Position};
 use shared::game::{Game, MoveError, Side};
 
 use super::board_game::{BoardGame, GameToSave};
 
+const PGN: FileKind = FileKind { name: "a PGN game of Hive", is_start: is_pgn };
 /// What stands before or behind the piece that a move goes beside.
 const MARKS: [char; 3] = ['-', '/', '\\'];
 
@@ -42,11 +45,15 @@ impl BoardGame for Hive {
         }
     }
 
+    fn saved_file(file: &Path) -> FileKind {
+        if is_pgn_name(file) { PGN } else { Self::GAMES_FILE }
+    }
+
     /// PGN for `.pgn`, otherwise a GameString.
     fn save(&self, file: &Path, game: &GameToSave<'_, Self>) -> String {
         let (texts, _) = format_moves(self, game.moves);
         let game_type = self.rules().game_type;
-        if file.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("pgn")) {
+        if is_pgn_name(file) {
             let [white, black] = game.names;
             let tags = [("White", white), ("Black", black)].map(|(name, value)| (name.to_owned(), value.to_owned()));
             return pgn::write(&tags, game_type, &texts, game.outcome);
@@ -57,6 +64,17 @@ impl BoardGame for Hive {
         };
         join_game(game_type, state, texts.len() as u32, &texts) + "\n"
     }
+}
+
+fn is_pgn_name(file: &Path) -> bool {
+    file.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("pgn"))
+}
+
+/// Returns whether a text begins with the tag of a type of Hive, as PGN of Hive does.
+fn is_pgn(start: &[u8]) -> bool {
+    let text = notation::decode(start.to_vec());
+    let value = text.trim_start().strip_prefix("[GameType \"").and_then(|rest| rest.split('"').next());
+    value.is_some_and(|value| value.parse::<GameType>().is_ok())
 }
 
 /// Why words are no move.

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use notation::board::View;
+use runtime::counted::counted;
 use shared::game::{Outcome, Side};
 use shared::search::Proof;
 
@@ -124,7 +125,11 @@ impl<G: BoardGame> PlaySession<G> {
                 let moves = self.legal_moves();
                 match number.checked_sub(1).and_then(|index| moves.get(index)) {
                     Some(mv) => self.play(*mv)?,
-                    None => format!("There are {} moves: type ? to see them.\n", moves.len()),
+                    None => {
+                        let (verb, them) = if moves.len() == 1 { ("is", "it") } else { ("are", "them") };
+                        let moves = counted(moves.len() as u64, "move", "moves");
+                        format!("There {verb} {moves}: type ? to see {them}.\n")
+                    }
                 }
             }
             Command::Play(text) => match self.game.read(self.position(), &text) {
@@ -268,6 +273,9 @@ impl<G: BoardGame> PlaySession<G> {
     }
 
     fn save(&self, file: &Path) -> String {
+        if let Err(error) = G::saved_file(file).check_replaced(file) {
+            return format!("{error}\n");
+        }
         let mut names = ["person", self.name.as_str()];
         if self.side == Side::Black {
             names.reverse();

@@ -133,6 +133,31 @@ fn games_are_saved_in_the_format_of_the_name() {
 }
 
 #[test]
+fn a_file_that_is_no_saved_game_is_left_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    for (game, name, kind) in [
+        ("hive", "game.pgn", "a PGN game of Hive"),
+        ("hive", "game.uhp", "a file of UHP GameStrings"),
+        ("dama", "game.pdn", "a file of PDN games"),
+    ] {
+        let file = folder.path().join(name);
+        let save = |input: &str| {
+            talk(&["--game", game, "--level", "1"], &format!("{input}save {}\n", file.display())).unwrap()
+        };
+        std::fs::write(&file, "# A read me").unwrap();
+        let said = save("1\n");
+        let refusal = format!("{}: it exists and is not {kind}: choose another name or delete it\n", file.display());
+        assert!(said.contains(&refusal), "{said}");
+        assert_eq!(std::fs::read_to_string(&file).unwrap(), "# A read me");
+        std::fs::remove_file(&file).unwrap();
+        for input in ["", "1\n"] {
+            let said = save(input);
+            assert!(said.contains(&format!("saved to {}", file.display())), "a saved game may be replaced: {said}");
+        }
+    }
+}
+
+#[test]
 fn every_strength_plays_and_the_same_lines_give_the_same_game() {
     for arguments in [&["--level", "10"][..], &["--simulations", "30"], &["--time", "0.01"], &["--side", "black"], &[]]
     {

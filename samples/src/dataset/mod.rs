@@ -15,7 +15,7 @@ use shared::record::Sample;
 pub use block::TooLarge;
 pub use header::HeaderError;
 pub use identity::identity_of;
-pub use reader::{DataSet, DataSetReadError, is_data_set};
+pub use reader::{DataSet, DataSetReadError, begins_as_data_set, is_data_set};
 pub use writer::{DataSetWriteError, DataSetWriter};
 
 /// A finished game, as positions to learn from.

@@ -75,12 +75,18 @@ pub enum DataSetReadError {
     },
 }
 
+/// Returns whether a file that begins so is a data set, of whatever version.
+#[must_use]
+pub fn begins_as_data_set(start: &[u8]) -> bool {
+    start.starts_with(&header::MAGIC)
+}
+
 /// Returns whether the file at `path` begins like a data set; false if it cannot be read.
 #[must_use]
 pub fn is_data_set(path: &Path) -> bool {
     let mut start = [0; header::MAGIC.len()];
     let read = File::open(path).and_then(|mut file| file.read_exact(&mut start));
-    read.is_ok() && start == header::MAGIC
+    read.is_ok() && begins_as_data_set(&start)
 }
 
 impl DataSet {
