@@ -8,6 +8,7 @@ use std::sync::Arc;
 use arena::matches::MatchGame;
 use book::{Book, BookMove};
 use networks::{NetworkSource, READY};
+use runtime::counted::counted;
 use runtime::exit::UsageError;
 #[cfg(feature = "network")]
 use runtime::exit::one_line;
@@ -18,7 +19,6 @@ use shared::game::Game;
 use shared::precision::AnswerPrecision;
 use shared::search::{EvaluationError, Evaluator, SearchPreset, SharedOracle};
 
-use crate::shown::counted;
 use crate::start::GameName;
 
 /// How the search goes, which network plays, and where it is computed.

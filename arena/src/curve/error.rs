@@ -36,7 +36,7 @@ pub enum CurveError {
     /// The user stopped it.
     #[error(
         "stopped with {} still to play; those played are kept, and the same command plays the rest",
-        counted(*.missing as u64, "game", "games")
+        counted(*.missing, "game", "games")
     )]
     Stopped {
         /// Games that are missing.

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context;
 use arena::matches::MatchGame;
+use runtime::counted::counted;
 use runtime::flags::{number_in, seconds_in};
 use shared::game::{Outcome, Value};
 use shared::search::{MoveReport, ParallelSearch, Proof, SearchSettings};
@@ -15,7 +16,7 @@ use shared::search::{MoveReport, ParallelSearch, Proof, SearchSettings};
 use crate::openings;
 use crate::options::EngineOptions;
 use crate::player::PlayerOptions;
-use crate::shown::{counted, value_text};
+use crate::shown::value_text;
 use crate::start::StartOptions;
 use crate::thinker::Thinker;
 use notation::move_time::MoveTime;

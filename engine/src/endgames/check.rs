@@ -6,12 +6,11 @@ use std::path::Path;
 use anyhow::Context;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
+use runtime::counted::counted;
 use runtime::logging;
 use shared::game::Side;
 use shared::game::dama::Board;
 use tables::{check_one_ply, folder, random_position};
-
-use crate::shown::counted;
 
 /// Reads all tables of `folder`, and compares `position_count` positions with what follows from their moves: as many of
 /// each table as it has of all positions, and at least one. With more than there are, every position is looked at.

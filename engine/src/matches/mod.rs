@@ -140,7 +140,7 @@ fn play_game<G: MatchGame>(
     }
     let result = MatchResult::new(&finished);
     out.write_all(result.report(&names).as_bytes()).context("write to stdout")?;
-    let all = counted(games.len() as u64, "game", "games");
+    let all = counted(games.len(), "game", "games");
     ensure!(finished.len() == games.len(), "stopped after {} of {all}", finished.len());
     ladder.map_or(Ok(()), |ladder| record(ladder, game, names, &result, options))
 }

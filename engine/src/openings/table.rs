@@ -9,8 +9,8 @@ use shared::game::Game;
 /// Returns what a book is of, and how much there is in it.
 pub fn totals(book: &Book) -> String {
     let header = book.header();
-    let moves = counted(book.entries().len() as u64, "move", "moves");
-    let positions = counted(book.position_count() as u64, "position", "positions");
+    let moves = counted(book.entries().len(), "move", "moves");
+    let positions = counted(book.position_count(), "position", "positions");
     let [from, least] = [header.game_count, header.games_min.into()].map(|count| counted(count, "game", "games"));
     let plies = counted(header.plies.into(), "ply", "plies");
     format!("{}, {moves} of {positions} from {from}: {plies}, at least {least} a move", header.type_name)

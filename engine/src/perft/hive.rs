@@ -3,10 +3,10 @@
 use anyhow::Context;
 use notation::uhp::GameString;
 use notation::{ReplayRules, RuleChoice};
+use runtime::counted::counted;
 use shared::game::hive::{GameType, Hive, HiveRules, Position};
 
 use super::{Counted, Options};
-use crate::shown::counted;
 use crate::start::{ensure_absent, wrong_position};
 
 struct Start {

@@ -127,7 +127,7 @@ impl<G: BoardGame> PlaySession<G> {
                     Some(mv) => self.play(*mv)?,
                     None => {
                         let (verb, them) = if moves.len() == 1 { ("is", "it") } else { ("are", "them") };
-                        let moves = counted(moves.len() as u64, "move", "moves");
+                        let moves = counted(moves.len(), "move", "moves");
                         format!("There {verb} {moves}: type ? to see {them}.\n")
                     }
                 }

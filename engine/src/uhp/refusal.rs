@@ -2,11 +2,11 @@
 
 use notation::uhp::GameStringError;
 use notation::uhp::command::CommandError;
+use runtime::counted::counted;
 use shared::game::MoveError;
 use shared::quoted::Quoted;
 
 use crate::options::{OptionError, OptionProblem};
-use crate::shown::counted;
 use runtime::lines::LineError;
 
 /// Longest line of a refusal, in letters.

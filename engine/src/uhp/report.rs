@@ -3,12 +3,13 @@
 use std::time::Duration;
 
 use book::Results;
+use runtime::counted::counted;
 use shared::game::Game;
 use shared::game::hive::text::format_move;
 use shared::game::hive::{Hive, Move};
 use shared::search::{MoveReport, ParallelSearch, Proof};
 
-use crate::shown::{counted, value_text};
+use crate::shown::value_text;
 use crate::thinker::Thought;
 
 /// Returns the line for people about a search: what it thinks, and how fast it was.

@@ -5,11 +5,10 @@ use std::fmt::Debug;
 use notation::ReadError;
 use notation::dama::pdn::PdnReason;
 use notation::uhp::GameStringError;
+use runtime::counted::counted;
 use shared::game::MoveError;
 use shared::game::dama::fen::FenError;
 use shared::game::hive::GameTypeError;
-
-use crate::shown::counted;
 
 /// Why a fact fails.
 #[derive(Debug, thiserror::Error)]

@@ -8,10 +8,10 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, anyhow};
+use runtime::counted::counted;
 use runtime::exit::one_line;
 use runtime::logging;
 
-use crate::shown::counted;
 use crate::start::GameName;
 use difference::Difference;
 
