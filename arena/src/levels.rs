@@ -53,10 +53,10 @@ const fn search(simulation_count: u32) -> LevelPlay {
 pub const HIVE_LEVELS: LevelTable = [
     policy(2.0),
     policy(1.6),
-    policy(1.3),
+    policy(1.25),
     policy(1.0),
     policy(0.75),
-    policy(0.4),
+    policy(0.3),
     search(10),
     search(26),
     search(60),
@@ -66,7 +66,7 @@ pub const HIVE_LEVELS: LevelTable = [
 /// Italian draughts.
 pub const DAMA_LEVELS: LevelTable = [
     policy(1.1),
-    policy(0.74),
+    policy(0.78),
     policy(0.5),
     policy(0.0),
     search(12),

@@ -161,7 +161,7 @@ fn play<G: NetworkGame>(
     let [played, positions] =
         [counted(counts.games, "game", "games"), counted(counts.samples, "position", "positions")];
     writeln!(out, "{}: {played}, {positions}", options.out.display()).context("write to stdout")?;
-    let all = counted(games.into(), "game", "games");
+    let all = counted(games, "game", "games");
     ensure!(finished == u64::from(games), "stopped after {finished} of {all}");
     Ok(())
 }

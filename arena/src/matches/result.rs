@@ -98,7 +98,7 @@ impl MatchResult {
             writeln!(text, "pairs        2-0: {won}, 1.5-0.5: {better}, 1-1: {even}, 0.5-1.5: {worse}, 0-2: {lost}");
         let mean_plies = self.ply_count as f64 / f64::from(count);
         let _ = writeln!(text, "plies a game {mean_plies:.1}");
-        let _ = writeln!(text, "distinct     {} of {}", self.distinct_count, counted(count.into(), "game", "games"));
+        let _ = writeln!(text, "distinct     {} of {}", self.distinct_count, counted(count, "game", "games"));
         let [of_a, of_b] = self.forfeits.each_ref().map(Vec::len);
         let by_rules = self.endings.iter().map(|(ending, count)| format!("{ending}: {count}, ")).collect::<String>();
         let limit = self.ply_limit_count;

@@ -72,7 +72,7 @@ fn make_of<G: HumanGame>(
     let (book, left_out) = counting.finish(options.games_min)?;
     if book.entries().is_empty() {
         print_left_out(&left_out, out).context("print what was left out")?;
-        let wanted = counted(options.games_min.into(), "game", "games");
+        let wanted = counted(options.games_min, "game", "games");
         let found = book.header().game_count;
         bail!("no move was played in {wanted}: there are {found}; name more of them, or --games-min");
     }

@@ -12,7 +12,7 @@ pub fn totals(book: &Book) -> String {
     let moves = counted(book.entries().len(), "move", "moves");
     let positions = counted(book.position_count(), "position", "positions");
     let [from, least] = [header.game_count, header.games_min.into()].map(|count| counted(count, "game", "games"));
-    let plies = counted(header.plies.into(), "ply", "plies");
+    let plies = counted(header.plies, "ply", "plies");
     format!("{}, {moves} of {positions} from {from}: {plies}, at least {least} a move", header.type_name)
 }
 
