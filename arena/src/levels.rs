@@ -69,12 +69,12 @@ pub const DAMA_LEVELS: LevelTable = [
     policy(0.78),
     policy(0.5),
     policy(0.0),
-    search(12),
-    search(24),
-    search(46),
-    search(86),
-    search(160),
-    search(300),
+    search(14),
+    search(29),
+    search(58),
+    search(104),
+    search(180),
+    search(320),
 ];
 
 impl StrengthLevel {

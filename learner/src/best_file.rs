@@ -8,6 +8,18 @@ use std::path::Path;
 
 use shared::ids::NetworkId;
 use store::files::RunFiles;
+use store::{Reader, StoreError};
+
+/// Why the file of the best network is not in its place.
+#[derive(Debug, thiserror::Error)]
+pub enum BestFileError {
+    /// The store does not say which network is the best.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The file cannot be written.
+    #[error("write the best network")]
+    Write(#[from] io::Error),
+}
 
 /// Puts the file of a network in the place of the best one, as one step: who opens it finds one whole network or the other.
 /// Both names are of one file where the disk can do that, else it is copied.
@@ -26,6 +38,16 @@ pub(crate) fn put_best_file(files: &RunFiles, network_id: NetworkId) -> io::Resu
     // Renaming one name of a file over another name of it does nothing.
     remove_if_there(&part)?;
     File::open(files.dir())?.sync_all()
+}
+
+/// Puts the file of the best network in its place in a run directory at which no learner is at work.
+///
+/// # Errors
+/// A store that cannot be read, and as [`io::Error`] a file that cannot be written.
+pub fn mend_best_file_of(run_dir: &Path) -> Result<(), BestFileError> {
+    let best = Reader::of_run(run_dir)?.best_network()?;
+    best.map_or(Ok(()), |best| mend_best_file(&RunFiles::new(run_dir), best.network.network_id))?;
+    Ok(())
 }
 
 /// Puts the file of the best network in its place unless it is there, as it is after a promotion that was cut short.

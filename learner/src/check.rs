@@ -6,6 +6,7 @@ use std::path::Path;
 
 use rayon::prelude::*;
 use registry::hash_moves;
+use runtime::counted::counted;
 use runtime::exit::one_line;
 use shared::catalog::GameVisitor;
 use shared::encoding::Encoding;
@@ -13,7 +14,7 @@ use shared::ids::GameId;
 use shared::record::replay;
 use shared::setting::SettingError;
 use store::files::{check_sha256, is_unfinished};
-use store::{GameKind, NetworkState, Reader, StoreError, StoredGame};
+use store::{CheckpointRow, GameKind, NetworkState, Reader, StoreError, StoredGame};
 
 /// Games that are held at once.
 const CHUNK_GAMES: usize = 512;
@@ -162,8 +163,11 @@ fn check_checkpoints(reader: &Reader, run_dir: &Path) -> PartReport {
     match reader.checkpoints() {
         Err(error) => damages.push(format!("the list of checkpoints: {}", one_line(&error))),
         Ok(checkpoints) => {
-            summary = format!("{} files", checkpoints.len());
-            for row in &checkpoints {
+            // The newest comes first. A backup holds no other.
+            let is_there = |(place, row): &(usize, &CheckpointRow)| *place == 0 || run_dir.join(&row.file).exists();
+            let kept: Vec<_> = checkpoints.iter().enumerate().filter(is_there).map(|(_, row)| row).collect();
+            summary = counted(kept.len(), "file", "files");
+            for row in kept {
                 damages.extend(check_sha256(&run_dir.join(&row.file), &row.sha256).err().map(|error| one_line(&error)));
             }
             if checkpoints.is_empty() {

@@ -7,7 +7,7 @@
 //! device, `plan` computes what it makes of a run.
 
 pub mod bench;
-mod best_file;
+pub mod best_file;
 pub mod certificates;
 pub mod check;
 pub mod config;

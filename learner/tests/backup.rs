@@ -56,6 +56,10 @@ fn lose_the_machine(url: &str, variables: Vec<(&'static str, String)>) {
         format!("generation {}, training step {}, {} games", found.generation, found.training_step, found.game_count);
     assert!(printed.contains(&words), "{printed}: {words}");
     assert!(restored.stderr.is_empty(), "quiet when piped");
+    assert!(system.run_dir().join("best.safetensors").is_file());
+    let mut check = std::process::Command::new(env!("CARGO_BIN_EXE_learner"));
+    let checked = check.arg("check").arg(system.run_dir()).output().expect("it runs");
+    assert!(checked.status.success(), "{checked:?}");
     assert!(found.game_count >= number_in(&backed_up, "games=") && found.generation >= 1, "{found:?}: {backed_up}");
     assert_eq!(look.rows("PRAGMA integrity_check", |row| row.get::<_, String>(0)), ["ok"]);
     check_finished_games(&encoding(), &system.run_dir());
@@ -179,13 +183,14 @@ fn bad_input_is_one_line() {
     let (path, missing) = (folder.path().to_str().expect("plain"), folder.path().join("missing"));
     let missing = missing.to_str().expect("plain");
     std::fs::write(folder.path().join("notes"), "").expect("a file");
-    let cases: [(&[&str], i32, &str); 6] = [
+    let cases: [(&[&str], i32, &str); 7] = [
         (&[missing, "--list"], 1, "there is no folder"),
         (&[path, "--list"], 1, "holds no backup"),
         (&[path, "--run-dir", missing], 1, "holds no backup"),
         (&[path], 64, "--run-dir"),
         (&["gs://bucket", "--list"], 64, "is not a folder, file:///FOLDER or s3://BUCKET/PREFIX"),
-        (&[path, "--run-dir", missing, "--at", "yesterday"], 64, "--at"),
+        (&[path, "--run-dir", missing, "--at", "2026-11-29 05:50"], 1, "holds no backup"),
+        (&[path, "--run-dir", missing, "--at", "yesterday"], 64, "write newest, or a time (UTC) such as"),
     ];
     for (arguments, code, words) in cases {
         let output = restore(&system, arguments);

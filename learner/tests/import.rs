@@ -59,6 +59,12 @@ fn an_archive_of_zips_becomes_one_file_of_games() {
     assert!(text(&import(&[&archive], &out).stdout).starts_with("files 1, games added 1, there already 2,"));
     assert_eq!(fs::read_to_string(&out).expect("the games"), format!("{games}{}\n", GAMES[2]));
 
+    let nothing = import(&[&archive.join("README")], &dir.path().join("nothing.uhp"));
+    assert!(
+        text(&nothing.stdout)
+            .ends_with("none of the files holds a game of Hive; `alveare book` reads those of draughts\n")
+    );
+
     // Nobody's file is written over, and nobody reads what they write.
     let other = dir.path().join("other.uhp");
     fs::write(&other, "mine").expect("a file");

@@ -142,6 +142,12 @@ fn several_networks_are_written_as_the_mean_of_their_weights() {
     let output = run(&["export-network", "--network", &names[0], &other_game, "--out", &path_in(&folder, "x").1]);
     let stderr = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.code() == Some(1) && stderr.contains("dama.safetensors"), "{stderr}");
+    let (socket, shown) = path_in(&folder, "socket");
+    let _listener = std::os::unix::net::UnixListener::bind(&socket).expect("a socket");
+    let output = run(&["export-network", "--network", &names[0], "--out", &shown]);
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.code() == Some(64) && stderr.contains("not a regular file"), "{stderr}");
+    assert!(!socket.is_file(), "it is still there");
 }
 
 /// All numbers of a network file of 32 bits, in the order of its tensors' names.

@@ -1,8 +1,8 @@
 //! A file of games gathered from many files, one GameString a line, that can be resumed and added to.
 //!
 //! Beside it lies a list of the files that were read (`NAME.read`): for each of them how long the file of games was
-//! then, and size and time of the file, one JSON object a line. What was written after the last line of the list is cut off
-//! when the collection is opened, so a kill costs at most the files in hand. A file that is in the list as it is now is not
+//! then, and size and time of the file, one JSON object a line. A line that was being written is cut off when the collection
+//! is opened, so a kill costs at most the files in hand. A file that is in the list as it is now is not
 //! read again; of one that has changed, or of a copy, only games that are not there yet are added. So the collection is the
 //! same, however often it was interrupted.
 
@@ -124,7 +124,9 @@ impl GameCollection {
         if length < end {
             return Err(CollectionError::Shorter { path: path.to_owned(), length, wanted: end });
         }
+        let end = end_of_lines(&games, end).map_err(|source| io_error(path, source))?;
         games.set_len(end).map_err(|source| io_error(path, source))?;
+        (&games).rewind().map_err(|source| io_error(path, source))?;
         let lines = BufReader::new(&games).lines().map(|line| line.map(|line| xxh3_64(line.as_bytes())));
         let lines = lines.collect::<io::Result<_>>().map_err(|source| io_error(path, source))?;
         let pending = String::new();
@@ -206,6 +208,20 @@ fn read_list(path: &Path, list: &mut File) -> Result<(HashMap<String, Stamp>, u6
     Ok((files, end))
 }
 
+/// Returns where the last whole line ends, `end` at least: lines behind it were written before a kill, or by somebody else.
+fn end_of_lines(mut games: &File, end: u64) -> io::Result<u64> {
+    games.seek(SeekFrom::Start(end))?;
+    let (mut reader, mut line, mut end) = (BufReader::new(games), Vec::new(), end);
+    loop {
+        line.clear();
+        let length = reader.read_until(b'\n', &mut line)? as u64;
+        if line.last() != Some(&b'\n') {
+            return Ok(end);
+        }
+        end += length;
+    }
+}
+
 fn name_of(file: &Path) -> String {
     file.canonicalize().unwrap_or_else(|_| file.to_owned()).display().to_string()
 }
@@ -259,10 +275,12 @@ mod tests {
         append(&path, "Base;Dr");
         append(&path.with_extension("uhp.read"), "{\"end\":99");
         let mut collection = GameCollection::open(&path).expect("a collection");
-        assert_eq!(collection.game_count(), 1, "the second file was never finished");
+        assert_eq!(collection.game_count(), 2, "whole lines stay, whoever wrote them");
         let read: Vec<bool> = files.iter().map(|file| collection.has_read(file)).collect();
         assert_eq!(read, [true, false, false]);
-        assert!(collection.add(&game(GAMES[1])) && collection.add(&game(GAMES[2])) && !collection.add(&game(GAMES[0])));
+        assert!(
+            !collection.add(&game(GAMES[1])) && collection.add(&game(GAMES[2])) && !collection.add(&game(GAMES[0]))
+        );
         collection.commit(&files[1..]).expect("written");
         drop(collection);
         let text = std::fs::read_to_string(&path).expect("the games");

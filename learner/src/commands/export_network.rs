@@ -3,10 +3,10 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::Context;
+use anyhow::{Context, ensure};
 use net::{Device, NetworkFile};
 use networks::NetworkSource;
-use runtime::exit;
+use runtime::exit::{self, UsageError};
 
 /// Which network, and where to write it.
 #[derive(Debug, Clone, clap::Args)]
@@ -33,6 +33,8 @@ pub fn export_network(args: &ExportNetworkArgs) -> anyhow::Result<()> {
     let load = |path: &PathBuf| anyhow::Ok(file_of(path)?.load_as(first.spec(), Device::CPU)?);
     let others = others.iter().map(load).collect::<anyhow::Result<Vec<_>>>()?;
     let network = first.mean_with(&others)?;
+    let is_replaceable = args.out.is_file() || !args.out.exists();
+    ensure!(is_replaceable, UsageError(format!("--out {}: it exists and is not a regular file", args.out.display())));
     let sha256 = if args.half { network.save_half(&args.out)? } else { network.save(&args.out)? };
     let byte_count = args.out.metadata().context("look at what was written")?.len();
     let text = format!("{}: {}\n{byte_count} bytes, SHA-256 {sha256}\n", args.out.display(), network.spec());

@@ -37,7 +37,7 @@ pub struct SourceArgs {
     #[arg(long, value_name = "N", default_value_t = HiveRules::default().ply_limit, value_parser = number_in(1..=u32::MAX))]
     ply_limit: u32,
     /// Only the newest N games; of human games, the last N.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = number_in(1..=usize::MAX))]
     newest: Option<usize>,
 }
 

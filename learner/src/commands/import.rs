@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use runtime::exit::UsageError;
+use runtime::flags::number_in;
 use runtime::{exit, logging};
 use samples::game_collection::GameCollection;
 use samples::human_games::{DroppedGame, ReadBatch, ReadSettings, is_contradicted, list_files, read_in_batches};
@@ -24,7 +25,7 @@ pub struct ImportArgs {
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
     /// Threads that read; 0: all cores.
-    #[arg(long, value_name = "N", default_value_t = 0)]
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = number_in(ReadSettings::THREADS))]
     read_threads: usize,
 }
 
@@ -112,6 +113,9 @@ impl Import {
         );
         if self.left_out_count > 0 {
             text += &format!("what was left out, and why: {}\n", self.report_path.display());
+        }
+        if collection.game_count() == 0 {
+            return text + "none of the files holds a game of Hive; `alveare book` reads those of draughts\n";
         }
         text + &format!("next: learner pretrain --preset NAME --games {}\n", out.display())
     }

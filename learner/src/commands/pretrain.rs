@@ -7,6 +7,7 @@ use learner::numbers::text_of_counts;
 use learner::supervised::{SupervisedTraining, TrainingFolder, TrainingPlan};
 use learner::training_source::TrainingSource;
 use runtime::exit::UsageError;
+use runtime::flags::number_in;
 use samples::human_games::{ReadGames, ReadSettings, SetSettings, check_paths, encoding_of, make_sets, read_games};
 use samples::split::Split;
 use tracing::{info, warn};
@@ -32,7 +33,7 @@ pub struct PretrainArgs {
     #[arg(long, value_name = "DIR", default_value = "pretrained")]
     checkpoint_dir: PathBuf,
     /// Threads that read the games; 0: all cores.
-    #[arg(long, value_name = "N", default_value_t = 0)]
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = number_in(ReadSettings::THREADS))]
     read_threads: usize,
 }
 

@@ -6,6 +6,7 @@ use std::time::{Instant, SystemTime};
 
 use anyhow::Context;
 use backup::{Access, BackupPlace, BackupTime, BackupUrl};
+use learner::best_file::mend_best_file_of;
 use runtime::exit::{self, UsageError};
 use runtime::logging;
 
@@ -20,7 +21,7 @@ pub struct RestoreArgs {
     #[arg(long, value_name = "DIR", required_unless_present = "list")]
     run_dir: Option<PathBuf>,
     /// The newest backup, or the newest that was made at that time (UTC) or before: 2026-11-29T05:50:08Z, as --list shows
-    /// it, or "2026-11-29 05:50:08".
+    /// it, or "2026-11-29 05:50:08", with or without the seconds.
     #[arg(long, value_name = "TIME|newest", default_value = "newest")]
     at: BackupChoice,
     /// Only list the backups, oldest first.
@@ -35,11 +36,21 @@ enum BackupChoice {
     NewestUntil(SystemTime),
 }
 
+/// A text that says no time.
+#[derive(Debug, thiserror::Error)]
+#[error("write newest, or a time (UTC) such as 2026-11-29T05:50:08Z or \"2026-11-29 05:50\"")]
+struct BackupChoiceError;
+
 impl FromStr for BackupChoice {
-    type Err = humantime::TimestampError;
+    type Err = BackupChoiceError;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        if text == "newest" { Ok(Self::Newest) } else { humantime::parse_rfc3339_weak(text).map(Self::NewestUntil) }
+        if text == "newest" {
+            return Ok(Self::Newest);
+        }
+        let to_the_minute = || humantime::parse_rfc3339_weak(&format!("{text}:00"));
+        let time = humantime::parse_rfc3339_weak(text).or_else(|_| to_the_minute());
+        time.map(Self::NewestUntil).map_err(|_| BackupChoiceError)
     }
 }
 
@@ -73,6 +84,7 @@ async fn restore_to(place: &BackupPlace, choice: BackupChoice, run_dir: &std::pa
     .await
     .map_err(as_usage)?;
     bar.finish_and_clear();
+    mend_best_file_of(run_dir)?;
     let text = format!(
         "{}: backup {found}, generation {}, training step {}, {} games; {:.1} s\n",
         run_dir.display(),

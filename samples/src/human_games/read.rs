@@ -1,6 +1,6 @@
 //! Reads games from texts on several threads. An invalid game is dropped as a whole, with its place and the reason.
 
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, RangeInclusive};
 use std::path::PathBuf;
 use std::{fmt, io};
 
@@ -23,6 +23,11 @@ pub struct ReadSettings {
     pub threads: usize,
     /// Games that open with a queen are read, which old records do.
     pub queen_first_allowed: bool,
+}
+
+impl ReadSettings {
+    /// How many threads there may be.
+    pub const THREADS: RangeInclusive<usize> = 0..=1024;
 }
 
 impl Default for ReadSettings {
