@@ -398,11 +398,12 @@ fn the_ladder_keeps_matches_in_the_folder_of_a_run() {
     let mut command = Command::new(env!("CARGO_BIN_EXE_alveare"));
     let output = command.args(["ladder", "--run-dir"]).arg(&nowhere).output().expect("run alveare");
     let error = String::from_utf8(output.stderr).expect("text");
-    let no_run = format!("alveare: {}: no run there: it has no alveare.db\n", nowhere.display());
-    assert_eq!((output.status.code(), error), (Some(64), no_run));
+    let no_folder = format!("alveare: {}: there is no such folder\n", nowhere.display());
+    assert_eq!((output.status.code(), error), (Some(64), no_folder));
     let (code, error) = fail(&["random", "mcts:20", "--run-dir", nowhere.to_str().unwrap()]);
     assert_eq!((code, error.ends_with("nowhere: there is no such folder")), (Some(64), true), "{error}");
-    assert_eq!(ladder(&["--type", "Base"]), "no matches of Base yet: alveare ladder --run-dir RUN --add A B\n");
+    let none = format!("no matches of Base yet: alveare ladder --run-dir {run_dir} --add A B\n");
+    assert_eq!(ladder(&["--type", "Base"]), none);
 }
 
 /// Makes the store of a run.
@@ -440,11 +441,10 @@ fn a_run_says_which_game_is_played_into_its_ladder() {
     assert!(code == Some(0) && table.contains("80 quiet plies") && table.contains("\nuniform:2 "), "{table}");
     let (_, table) = ladder(dama, &[]);
     assert!(table.contains("\nmcts:2 ") && table.contains("\nuniform:2 "), "{table}");
-    assert_eq!(ladder(base, &[]).1, "no matches of Base yet: alveare ladder --run-dir RUN --add A B\n");
-    assert_eq!(
-        ladder(base, &["--type", "Base+M"]).1,
-        "no matches of Base+M yet: alveare ladder --run-dir RUN --add A B\n"
-    );
+    for (arguments, game_type) in [(&[][..], "Base"), (&["--type", "Base+M"], "Base+M")] {
+        let none = format!("no matches of {game_type} yet: alveare ladder --run-dir {base} --add A B\n");
+        assert_eq!(ladder(base, arguments).1, none);
+    }
 
     let other = "leave --game away or name another --run-dir";
     let error = format!("alveare: --game hive: the run {dama} plays Italian draughts: {other}");
@@ -462,18 +462,55 @@ fn a_run_says_which_game_is_played_into_its_ladder() {
 }
 
 #[test]
-fn a_folder_without_a_run_shows_the_only_game_of_its_matches() {
+fn a_folder_without_a_run_has_the_ladder_of_the_only_game_of_its_matches() {
     let folder = tempfile::tempdir().unwrap();
     let dir = folder.path().to_str().unwrap();
-    let short = ["--games", "2", "--ply-limit", "20", "--run-dir", dir];
-    succeed(&[&["random", "mcts:2", "--game", "dama"], &short[..]].concat());
+    let short = ["--games", "2", "--ply-limit", "20"];
+    let add = |dir: &str, player: &str| ladder(dir, &[&["--add", "random", player], &short[..]].concat());
+    let (code, error) = ladder(dir, &[]);
+    let next_step = format!("no matches: play one into it by alveare match A B --run-dir {dir}\n");
+    assert_eq!((code, error.ends_with(&next_step)), (Some(64), true), "{error}");
+    succeed(&[&["random", "mcts:2", "--game", "dama", "--run-dir", dir], &short[..]].concat());
     assert!(ladder(dir, &[]).1.contains("\nmcts:2 "), "draughts alone");
-    succeed(&[&["random", "uniform:2"], &short[..]].concat());
-    assert!(ladder(dir, &[]).1.contains("\nuniform:2 "), "of two games, Hive");
+    let added = add(dir, "mcts:3").1;
+    assert!(added.contains("80 quiet plies") && added.contains("\nmcts:2 ") && added.contains("\nmcts:3 "), "{added}");
+    succeed(&[&["random", "uniform:2", "--run-dir", dir], &short[..]].concat());
+    let several = "alveare: --run-dir: matches of several games are there: say --type Base+MLP or --game dama\n";
+    for refused in [ladder(dir, &[]), add(dir, "mcts:3")] {
+        assert_eq!(refused, (Some(64), several.to_owned()));
+    }
     assert!(ladder(dir, &["--game", "dama"]).1.contains("\nmcts:2 "), "the one that is named");
+    assert!(ladder(dir, &["--game", "hive"]).1.contains("\nuniform:2 "), "of one type");
     let base = folder.path().join("base");
     std::fs::create_dir(&base).unwrap();
     let base = base.to_str().unwrap();
-    succeed(&["random", "mcts:2", "--type", "Base", "--games", "2", "--ply-limit", "20", "--run-dir", base]);
+    let table = ladder(base, &[&["--add", "random", "mcts:2", "--type", "Base"], &short[..]].concat()).1;
+    assert!(table.contains("\nmcts:2 "), "the first match makes the ladder: {table}");
     assert!(ladder(base, &[]).1.contains("\nmcts:2 "), "Base alone");
+    assert!(add(base, "mcts:3").1.contains("\nmcts:2 "), "added to those of Base");
+    let tic_tac_toe = folder.path().join("tic-tac-toe");
+    make_run(&tic_tac_toe, &GameSpec::TicTacToe {});
+    let tic_tac_toe = tic_tac_toe.to_str().unwrap();
+    let error = format!("alveare: {tic_tac_toe}: there are no matches of tic-tac-toe: name another --run-dir");
+    assert_eq!(ladder(tic_tac_toe, &[]), (Some(64), error.clone() + "\n"));
+    assert_eq!(fail(&["random", "mcts:2", "--run-dir", tic_tac_toe]), (Some(64), error));
+}
+
+#[test]
+fn a_ladder_without_a_match_takes_no_flags_of_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let dir = folder.path().to_str().unwrap();
+    let short = ["--games", "2", "--ply-limit", "20"];
+    assert_eq!(ladder(dir, &[&["--add", "random", "mcts:2", "--seed", "4"], &short[..]].concat()).0, Some(0));
+    for arguments in [
+        &["--out", "games.pdn"][..],
+        &["--games", "100"],
+        &["--seed", "4"],
+        &["--simulations", "9"],
+        &["--log", "info"],
+    ] {
+        let (code, error) = ladder(dir, arguments);
+        assert_eq!((code, error.contains("--add <A> <B>")), (Some(64), true), "{arguments:?}: {error}");
+    }
+    assert_eq!(ladder(dir, &["--game", "hive", "--type", "Base+MLP"]).0, Some(0), "they choose the table");
 }

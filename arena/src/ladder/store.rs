@@ -74,8 +74,8 @@ pub enum LadderError {
     #[error("{}: there is no such folder", .0.display())]
     NoFolder(PathBuf),
     /// No match was ever kept in this folder, and no run is in it.
-    #[error(transparent)]
-    NoRun(#[from] NoRunError),
+    #[error("{}, and no matches: play one into it by alveare match A B --run-dir {}", .0, .0.0.display())]
+    NoRun(NoRunError),
     /// The file was written by a later version of this program.
     #[error("{}: written by a later version of this program", .0.display())]
     Later(PathBuf),
@@ -143,7 +143,7 @@ impl LadderStore {
     /// what earlier versions kept in the learner's database, and `None` if they kept nothing.
     ///
     /// # Errors
-    /// [`LadderError::NoRun`], [`LadderError::Later`] or [`LadderError::Database`].
+    /// [`LadderError::NoFolder`], [`LadderError::NoRun`], [`LadderError::Later`] or [`LadderError::Database`].
     pub fn open_to_read(run_dir: &Path) -> Result<Option<Self>, LadderError> {
         let file = Self::file(run_dir);
         if file.is_file() {
@@ -151,7 +151,10 @@ impl LadderStore {
             // A match that begins at this moment makes the tables next.
             return Ok((store.version()? == VERSION).then_some(store));
         }
-        Self::open_earlier(&database_of(run_dir)?)
+        if !run_dir.is_dir() {
+            return Err(LadderError::NoFolder(run_dir.to_owned()));
+        }
+        Self::open_earlier(&database_of(run_dir).map_err(LadderError::NoRun)?)
     }
 
     /// Keeps a match. The same players with the same key again take the place of what they played before: with the
@@ -363,7 +366,9 @@ mod tests {
         assert_eq!(error, "/nowhere/run: there is no such folder");
         let folder = tempfile::tempdir().unwrap();
         let error = LadderStore::open_to_read(folder.path()).err().expect("no ladder").to_string();
-        assert_eq!(error, format!("{}: no run there: it has no alveare.db", folder.path().display()));
+        let dir = folder.path().display();
+        let next_step = format!("no matches: play one into it by alveare match A B --run-dir {dir}");
+        assert_eq!(error, format!("{dir}: no run there: it has no alveare.db, and {next_step}"));
         assert_eq!(folder.path().read_dir().unwrap().count(), 0, "reading makes nothing");
         drop(LadderStore::open(folder.path()).unwrap());
         let file = LadderStore::file(folder.path());

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
+use std::path::Path;
 
 use super::rating::{Meeting, Rating, rate};
 use super::store::StoredMatch;
@@ -17,11 +18,13 @@ struct Line<'a> {
     games: f64,
 }
 
-/// Returns the table of all players in `matches`, which are of this type of game; without any it says how to play one.
+/// Returns the table of all players in `matches`, which are of this type of game; without any it says how to play one into
+/// the ladder of `run_dir`.
 #[must_use]
-pub fn table(matches: &[StoredMatch], game_type: &str) -> String {
+pub fn table(matches: &[StoredMatch], game_type: &str, run_dir: &Path) -> String {
     if matches.is_empty() {
-        return format!("no matches of {game_type} yet: alveare ladder --run-dir RUN --add A B\n");
+        let run_dir = run_dir.display();
+        return format!("no matches of {game_type} yet: alveare ladder --run-dir {run_dir} --add A B\n");
     }
     let mut by_number: BTreeMap<usize, Vec<Line<'_>>> = BTreeMap::new();
     for line in lines(matches) {
@@ -85,7 +88,8 @@ mod tests {
             played(["mcts:400", "uniform:800"], 5, 10, 5),
             played(["a", "b"], 1, 0, 0),
         ];
-        let text = table(&matches, "Base");
+        let run_dir = Path::new("my-run");
+        let text = table(&matches, "Base", run_dir);
         let lines: Vec<&str> = text.lines().collect();
         assert_eq!(lines[0], "player         Elo      95 %         games   score");
         assert!(lines[1].starts_with("mcts:400      +446"), "{text}");
@@ -93,6 +97,7 @@ mod tests {
         assert_eq!(lines[3], "random          +0          +0 to +0     20   0.050");
         assert_eq!(lines[4], "not connected with those above by any game:");
         assert!(lines[5].starts_with("a ") && lines[6].starts_with("b "), "{text}");
-        assert_eq!(table(&[], "Base"), "no matches of Base yet: alveare ladder --run-dir RUN --add A B\n");
+        let none = "no matches of Base yet: alveare ladder --run-dir my-run --add A B\n";
+        assert_eq!(table(&[], "Base", run_dir), none);
     }
 }

@@ -5,6 +5,7 @@ mod ladder;
 mod options;
 mod terms;
 
+use std::collections::BTreeSet;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -77,28 +78,29 @@ Examples:
 /// Plays the match and prints its report.
 ///
 /// # Errors
-/// As [`play`].
+/// A text that is not a player, a player or run of another game or an impossible option ([`UsageError`]); a player that
+/// cannot be started or fails; a match that was stopped before its last game.
 pub fn run(options: &MatchOptions, out: &mut impl Write) -> anyhow::Result<()> {
-    play([&options.first, &options.second], &options.play, options.run_dir.as_deref(), out).map(drop)
+    let (texts, run_dir) = ([options.first.as_str(), &options.second], options.run_dir.as_deref());
+    play(texts, &options.play.game(texts, run_dir, &BTreeSet::new())?, &options.play, run_dir, out)
 }
 
-/// Plays a match, prints its report, and keeps the result in the ladder of a run if one is named. Returns what was played.
+/// Plays a match, prints its report, and keeps the result in the ladder of a run if one is named.
 ///
 /// # Errors
-/// A text that is not a player, a player or run of another game or an impossible option ([`UsageError`]); a player that cannot be started or fails; a
-/// match that was stopped before its last game.
+/// An impossible option ([`UsageError`]); a player that cannot be started or fails; a match that was stopped before its last
+/// game.
 fn play(
     texts: [&str; 2],
+    game: &ChosenGame,
     options: &PlayOptions,
     run_dir: Option<&Path>,
     out: &mut impl Write,
-) -> anyhow::Result<ChosenGame> {
-    let game = options.game(texts, run_dir)?;
-    match &game {
-        ChosenGame::Hive(hive) => play_game(hive, texts, options, run_dir, out)?,
-        ChosenGame::Dama(dama) => play_game(dama, texts, options, run_dir, out)?,
+) -> anyhow::Result<()> {
+    match game {
+        ChosenGame::Hive(hive) => play_game(hive, texts, options, run_dir, out),
+        ChosenGame::Dama(dama) => play_game(dama, texts, options, run_dir, out),
     }
-    Ok(game)
 }
 
 fn play_game<G: MatchGame>(
