@@ -160,8 +160,11 @@ impl PlayerOptions {
 }
 
 /// Refuses a file that is not there, and names what is there instead.
+///
+/// # Errors
+/// If there is no such file.
 #[cfg(feature = "network")]
-fn ensure_there(file: &Path) -> anyhow::Result<()> {
+pub fn ensure_there(file: &Path) -> anyhow::Result<()> {
     if !matches!(file.try_exists(), Ok(false)) {
         return Ok(());
     }

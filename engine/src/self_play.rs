@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::path::PathBuf;
 
-use anyhow::{Context, ensure};
+use anyhow::{Context, bail, ensure};
 use arena::players::{NetworkPlayerError, SharedNetwork, read_exploration};
 use arena::self_play::{SelfPlayError, SelfPlaySettings, play_games};
 use net::NetworkFile;
@@ -22,7 +22,7 @@ use shared::search::SearchSettings;
 use tracing::info;
 
 use crate::matches::NetworkTerms;
-use crate::player::open_tables;
+use crate::player::{ensure_there, open_tables};
 use crate::start::{GameName, failure};
 
 const EXAMPLES: &str = "\
@@ -43,9 +43,9 @@ pub struct SelfPlayOptions {
     /// The network: a file, a run directory (its best network), the folder of a pretraining or training, or ready.
     #[arg(long, value_name = "FILE|DIR|ready")]
     network: NetworkSource,
-    /// The game of the network `ready`; files say it themselves.
-    #[arg(long, value_enum, default_value = "hive")]
-    game: GameName,
+    /// The game. The default is that of the network's file; of the network `ready` it is Hive.
+    #[arg(long, value_enum)]
+    game: Option<GameName>,
     /// How many games, 1 to 10,000,000.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
     games: u32,
@@ -102,16 +102,26 @@ pub fn run(options: &SelfPlayOptions, out: &mut impl Write) -> anyhow::Result<()
     let log = logging::LogSettings { filter: options.log.clone(), ..logging::LogSettings::default() };
     logging::init(&log).map_err(|error| UsageError(format!("--log: {error}")))?;
     DATA_SET.check_replaced(&options.out).map_err(|error| UsageError(format!("--out: {error}")))?;
-    let usual = match options.game {
+    options.network.file().map_or(Ok(()), ensure_there)?;
+    let usual = match options.game.unwrap_or(GameName::Hive) {
         GameName::Hive => Hive::default().spec(Hive::USUAL_VIEW),
         GameName::Dama => Dama::default().spec(Dama::USUAL_VIEW),
     };
     let bytes = options.network.read(&usual).map_err(NetworkPlayerError::from)?;
     let spec = NetworkFile::from_bytes(options.network.to_string(), bytes)?.spec()?.game;
+    let refusal = |what: String| UsageError(format!("network {}: plays {what}", options.network));
+    if let (Some(named), Some(played)) = (options.game, GameName::of_spec(&spec))
+        && named != played
+    {
+        bail!(refusal(format!("{played}, and --game {} is {named}: say --game {}", named.flag(), played.flag())));
+    }
     match &spec {
         GameSpec::Hive { rules, .. } => play(&Hive::new(*rules), &spec, 0.15, options, out),
         GameSpec::Dama { rules, .. } => play(&Dama::new(*rules), &spec, 0.3, options, out),
-        GameSpec::TicTacToe {} => Err(UsageError(format!("{}: plays {spec}", options.network)).into()),
+        GameSpec::TicTacToe {} => {
+            let [hive, dama] = [GameName::Hive, GameName::Dama];
+            Err(refusal(format!("{spec}, and this program plays {hive} and {dama}: name another network")).into())
+        }
     }
 }
 

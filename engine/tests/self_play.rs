@@ -13,8 +13,12 @@ use shared::game::dama::DamaRules;
 /// Writes a small network for short games of draughts.
 fn network(path: &Path) {
     let game = GameSpec::Dama { rules: DamaRules { ply_limit: 12 }, policy: PolicyCoding::From4 };
+    network_of(&game, Architecture::DamaCnn, path);
+}
+
+fn network_of(game: &GameSpec, architecture: Architecture, path: &Path) {
     let settings = NetworkSettings {
-        architecture: Architecture::DamaCnn,
+        architecture,
         blocks: 1,
         filters: 4,
         trunk: Trunk::Frame,
@@ -23,7 +27,7 @@ fn network(path: &Path) {
         global_pooling_every: 0,
         outlook_heads: false,
     };
-    let spec = NetworkSpec::new(&game, settings).expect("such a network can be");
+    let spec = NetworkSpec::new(game, settings).expect("such a network can be");
     Network::random(&spec, Device::CPU, 1).expect("a network").save(path).expect("the file is written");
 }
 
@@ -32,6 +36,10 @@ fn self_play(network: &Path, out: &Path, more: &[&str]) -> Output {
     command.arg("selfplay").arg("--network").arg(network).arg("--out").arg(out);
     command.args(["--games", "5", "--simulations", "8", "--device", "cpu"]).args(more);
     command.output().expect("run alveare")
+}
+
+fn last_line(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).lines().last().unwrap_or_default().to_owned()
 }
 
 #[test]
@@ -61,8 +69,14 @@ fn games_of_a_network_become_a_data_set_and_the_same_one_again() {
 fn what_cannot_be_played_leaves_no_file() {
     let folder = tempfile::tempdir().expect("a folder");
     let out = folder.path().join("games.samples");
-    let output = self_play(&folder.path().join("none.safetensors"), &out, &[]);
-    assert_eq!(output.status.code(), Some(1), "{}", String::from_utf8_lossy(&output.stderr));
+    let missing = folder.path().join("none.safetensors");
+    let output = self_play(&missing, &out, &[]);
+    let mut analyse = Command::new(env!("CARGO_BIN_EXE_alveare"));
+    let other = analyse.args(["analyse", "--device", "cpu", "--network"]).arg(&missing).output().expect("run alveare");
+    let said = |output: &Output| (output.status.code(), last_line(output));
+    assert_eq!(said(&output), said(&other), "as other commands say it");
+    assert!(last_line(&output).contains(": no such file"), "{}", last_line(&output));
+    assert!(last_line(&self_play(Path::new("none"), &out, &[])).starts_with("alveare: network none: no such file"));
     network(&folder.path().join("network.safetensors"));
     let output = self_play(&folder.path().join("network.safetensors"), &out, &["--temperature-after", "-1"]);
     assert_eq!(output.status.code(), Some(64), "{}", String::from_utf8_lossy(&output.stderr));
@@ -72,6 +86,27 @@ fn what_cannot_be_played_leaves_no_file() {
     let output = self_play(&folder.path().join("network.safetensors"), &out, &["--precision", "float16"]);
     assert_eq!(output.status.code(), Some(64), "{}", String::from_utf8_lossy(&output.stderr));
     assert!(!out.exists());
+}
+
+#[test]
+fn a_network_of_another_game_than_the_named_one_is_refused() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (dama, out) = (folder.path().join("dama.safetensors"), folder.path().join("games.samples"));
+    network(&dama);
+    let said = |file: &Path, more: &[&str]| {
+        let output = self_play(file, &out, more);
+        (output.status.code(), last_line(&output))
+    };
+    let why = "plays Italian draughts, and --game hive is Hive: say --game dama";
+    let expected = format!("alveare: network {}: {why}", dama.display());
+    assert_eq!(said(&dama, &["--game", "hive"]), (Some(64), expected));
+    let other = folder.path().join("other.safetensors");
+    network_of(&GameSpec::TicTacToe {}, Architecture::Residual, &other);
+    let why = "plays tic-tac-toe, and this program plays Hive and Italian draughts: name another network";
+    let expected = format!("alveare: network {}: {why}", other.display());
+    assert_eq!(said(&other, &[]), (Some(64), expected));
+    assert!(!out.exists());
+    assert_eq!(said(&dama, &["--game", "dama"]).0, Some(0));
 }
 
 #[test]
