@@ -146,7 +146,7 @@ fn play<G: NetworkGame>(
         let is_usage = error.is_usage();
         failure(error, is_usage)
     })?;
-    let mut file = DataSetWriter::create(&options.out, spec)?;
+    let mut file = DataSetWriter::create(&options.out, spec).context("--out")?;
     let tokio = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
     let stop = tokio.block_on(async { shutdown::on_signals() }).context("listen for signals")?;
     let SelfPlayOptions { games, seed, .. } = *options;

@@ -257,27 +257,52 @@ fn a_match_that_cannot_begin_leaves_the_file_of_games_alone() {
     let device = folder.path().join("device.uhp");
     std::os::unix::fs::symlink("/dev/null", &device).unwrap();
     succeed(&["random", "random", "--games", "2", "--ply-limit", "6", "--out", device.to_str().unwrap()]);
+    assert!(!folder.path().join("device.uhp.tsv").exists(), "a device has no table beside it");
+}
+
+#[test]
+fn a_folder_is_no_file_of_games() {
+    let folder = tempfile::tempdir().unwrap();
+    let dir = folder.path().to_str().unwrap();
+    let out = |path: &str| fail(&["random", "random", "--games", "2", "--out", path]);
+    assert_eq!(out(dir), (Some(64), format!("alveare: --out: {dir}: it is a folder: name a file")));
+    let reason = format!("cannot write it: there is no folder {dir}/nodir: make it or choose another");
+    assert_eq!(out(&format!("{dir}/nodir/x")), (Some(64), format!("alveare: --out: {dir}/nodir/x: {reason}")));
+    assert_eq!(folder.path().read_dir().unwrap().count(), 0, "nothing is made");
 }
 
 #[test]
 fn a_match_that_is_killed_keeps_the_games_that_were_finished() {
     let folder = tempfile::tempdir().unwrap();
-    // A pipe: reading waits for the games, and nobody can empty it afterwards.
-    let pipe = folder.path().join("games.uhp");
+    // The table is a pipe: reading waits for the games, and nobody can empty it afterwards.
+    let [file, pipe] = ["games.uhp", "games.uhp.tsv"].map(|name| folder.path().join(name));
     assert!(Command::new("mkfifo").arg(&pipe).status().expect("run mkfifo").success());
     let mut command = Command::new(env!("CARGO_BIN_EXE_alveare"));
     command.args(["match", "random", "uniform:20", "--games", "2000", "--games-at-once", "2", "--ply-limit", "20"]);
-    let mut playing = Killed(command.arg("--out").arg(&pipe).stdout(Stdio::null()).spawn().expect("start"));
+    let mut playing = Killed(command.arg("--out").arg(&file).stdout(Stdio::null()).spawn().expect("start"));
     let mut lines = BufReader::new(File::open(&pipe).unwrap()).lines();
-    let games: Vec<String> = lines.by_ref().take(3).map(Result::unwrap).collect();
+    let table: Vec<String> = lines.by_ref().take(4).map(Result::unwrap).collect();
     assert!(playing.0.try_wait().unwrap().is_none(), "1,997 games are to come");
     drop(playing);
-    assert!(read_lines(&games.join("\n"), ReadOptions::default()).all(|game| game.is_ok()), "{games:?}");
-    let table = std::fs::read_to_string(folder.path().join("games.uhp.tsv")).unwrap();
-    let numbers: Vec<&str> = table.lines().skip(1).map(|line| line.split('\t').next().unwrap_or_default()).collect();
-    let expected: Vec<String> = (1..=numbers.len()).map(|number| number.to_string()).collect();
-    assert_eq!(numbers, expected, "in their order, without a gap");
-    assert!(numbers.len() >= 2, "a game is in the table before the next is written");
+    let numbers: Vec<&str> = table[1..].iter().map(|line| line.split('\t').next().unwrap_or_default()).collect();
+    assert_eq!(numbers, ["1", "2", "3"], "in their order, without a gap");
+    let games = std::fs::read_to_string(&file).unwrap();
+    assert!(games.lines().count() >= 3, "a game is written before it is in the table");
+    assert!(read_lines(&games, ReadOptions::default()).all(|game| game.is_ok()), "{games}");
+}
+
+#[test]
+fn a_pipe_gets_the_games_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let pipe = folder.path().join("games.uhp");
+    assert!(Command::new("mkfifo").arg(&pipe).status().expect("run mkfifo").success());
+    let mut command = Command::new(env!("CARGO_BIN_EXE_alveare"));
+    command.args(["match", "random", "random", "--games", "4", "--ply-limit", "6"]);
+    let mut playing = Killed(command.arg("--out").arg(&pipe).stdout(Stdio::null()).spawn().expect("start"));
+    let games: Vec<String> = BufReader::new(File::open(&pipe).unwrap()).lines().map(Result::unwrap).collect();
+    assert!(playing.0.wait().unwrap().success());
+    assert_eq!(read_lines(&games.join("\n"), ReadOptions::default()).filter(Result::is_ok).count(), 4, "{games:?}");
+    assert_eq!(folder.path().read_dir().unwrap().count(), 1, "no table beside a pipe");
 }
 
 /// A process that does not outlive its test.

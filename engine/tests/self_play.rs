@@ -144,3 +144,23 @@ fn games_are_searched_by_endgame_tables_if_there_are_some() {
     let error = String::from_utf8_lossy(&refused.stderr);
     assert!(error.contains("--tables: read endgame tables nowhere: "), "{error}");
 }
+
+#[test]
+fn a_file_that_cannot_be_written_is_named_before_a_network_is_read() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let said = |network: &Path, out: &Path| {
+        let output = self_play(network, out, &[]);
+        (output.status.code(), last_line(&output))
+    };
+    let (dir, missing) = (folder.path(), folder.path().join("none.safetensors"));
+    let expected = format!("alveare: --out: {}: it is a folder: name a file", dir.display());
+    assert_eq!(said(&missing, dir), (Some(64), expected));
+    let out = dir.join("nodir").join("games.samples");
+    let (code, error) = said(&missing, &out);
+    let expected = format!("alveare: --out: {}: cannot write it: there is no folder ", out.display());
+    assert_eq!((code, error.starts_with(&expected)), (Some(64), true), "{error}");
+    network(&dir.join("network.safetensors"));
+    let (code, error) = said(&dir.join("network.safetensors"), Path::new("/proc/games.samples"));
+    let expected = "alveare: --out: write /proc/games.samples: ";
+    assert_eq!((code, error.starts_with(expected)), (Some(1), true), "{error}");
+}

@@ -16,14 +16,28 @@ pub struct FileKind {
     pub is_start: fn(&[u8]) -> bool,
 }
 
-/// A file is there, and is not of the kind that is to be written.
+/// Why a file of some kind may not be written to a path.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{}: it exists and is not {kind}: choose another name or delete it", path.display())]
-pub struct OtherKindError {
-    /// The file.
-    pub path: PathBuf,
-    /// What it would have to be.
-    pub kind: &'static str,
+pub enum ReplacedFileError {
+    /// A file of another kind is there.
+    #[error("{}: it exists and is not {kind}: choose another name or delete it", path.display())]
+    OtherKind {
+        /// The file.
+        path: PathBuf,
+        /// What it would have to be.
+        kind: &'static str,
+    },
+    /// A folder is there.
+    #[error("{}: it is a folder: name a file", .0.display())]
+    Folder(PathBuf),
+    /// The folder in which it would be is not there.
+    #[error("{}: cannot write it: there is no folder {}: make it or choose another", path.display(), folder.display())]
+    NoFolder {
+        /// The file.
+        path: PathBuf,
+        /// Its folder.
+        folder: PathBuf,
+    },
 }
 
 impl FileKind {
@@ -31,15 +45,22 @@ impl FileKind {
     /// pipe or a device.
     ///
     /// # Errors
-    /// [`OtherKindError`] for any other file, and for one that cannot be read.
-    pub fn check_replaced(&self, path: &Path) -> Result<(), OtherKindError> {
+    /// [`ReplacedFileError`] for a folder, any other file, one that cannot be read, and a path into a folder that is not
+    /// there.
+    pub fn check_replaced(&self, path: &Path) -> Result<(), ReplacedFileError> {
+        if path.is_dir() {
+            return Err(ReplacedFileError::Folder(path.to_owned()));
+        }
+        if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty() && !folder.is_dir()) {
+            return Err(ReplacedFileError::NoFolder { path: path.to_owned(), folder: folder.to_owned() });
+        }
         let is_filled = fs::metadata(path).is_ok_and(|metadata| metadata.is_file() && metadata.len() > 0);
         let mut start = vec![];
         let mut read = || File::open(path)?.take(START_BYTES).read_to_end(&mut start);
         if !is_filled || read().is_ok() && (self.is_start)(&start) {
             return Ok(());
         }
-        Err(OtherKindError { path: path.to_owned(), kind: self.name })
+        Err(ReplacedFileError::OtherKind { path: path.to_owned(), kind: self.name })
     }
 }
 
@@ -62,5 +83,10 @@ mod tests {
         let expected = "file: it exists and is not a list: choose another name or delete it";
         assert!(error.ends_with(expected), "{error}");
         assert_eq!(kind.check_replaced(Path::new("/dev/zero")), Ok(()), "a device");
+        let error = kind.check_replaced(folder.path()).expect_err("refused").to_string();
+        assert_eq!(error, format!("{}: it is a folder: name a file", folder.path().display()));
+        let error = kind.check_replaced(Path::new("/nodir/file")).expect_err("refused").to_string();
+        assert_eq!(error, "/nodir/file: cannot write it: there is no folder /nodir: make it or choose another");
+        assert_eq!(kind.check_replaced(Path::new("no such file")), Ok(()), "in the folder of the program");
     }
 }

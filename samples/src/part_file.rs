@@ -25,7 +25,7 @@ pub enum PartFileError {
     /// The system refused to create, write or rename the file.
     #[error("write {}", .path.display())]
     Io {
-        /// The file that was being written.
+        /// The file that was to be written, without `.part`.
         path: PathBuf,
         /// What the system reported.
         source: io::Error,
@@ -46,7 +46,7 @@ impl PartFile {
         let mut part = path.as_os_str().to_owned();
         part.push(".part");
         let part = PathBuf::from(part);
-        let file = File::create(&part).map_err(|source| PartFileError::Io { path: part.clone(), source })?;
+        let file = File::create(&part).map_err(|source| PartFileError::Io { path: path.clone(), source })?;
         Ok(Self { path, part, file: BufWriter::new(file), is_complete: false })
     }
 
@@ -55,7 +55,7 @@ impl PartFile {
     /// # Errors
     /// [`PartFileError::Io`] if the disk refuses them.
     pub fn write(&mut self, bytes: &[u8]) -> Result<(), PartFileError> {
-        self.file.write_all(bytes).map_err(|source| PartFileError::Io { path: self.part.clone(), source })
+        self.file.write_all(bytes).map_err(|source| PartFileError::Io { path: self.path.clone(), source })
     }
 
     /// Writes `start` over the first bytes, and renames the file once everything is on disk.

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use book::BookError;
-use runtime::replaced_file::OtherKindError;
+use runtime::replaced_file::ReplacedFileError;
 use shared::game::MoveError;
 
 use crate::players::{PlayerError, PlayerSpecError, Protocol};
@@ -68,9 +68,9 @@ pub enum MatchError {
     /// The file for the games is one that the match reads.
     #[error("--out: {} is a file that the match needs: choose another", .0.display())]
     OutputNeeded(PathBuf),
-    /// The file for the games, or the table beside it, is one of another kind.
+    /// The file for the games, or the table beside it, may not be written there.
     #[error("--out")]
-    OutputOther(#[from] OtherKindError),
+    OutputOther(#[from] ReplacedFileError),
     /// The file for the games is being written by another match.
     #[error("--out: {} is written by another match: choose another", .0.display())]
     OutputBusy(PathBuf),

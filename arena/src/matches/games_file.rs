@@ -1,5 +1,5 @@
-//! The games of a match as files: UHP GameStrings, one a line, or PDN, and beside them a table of who played and how it
-//! ended.
+//! The games of a match as files: UHP GameStrings, one a line, or PDN, and beside a regular file a table of who played and
+//! how it ended.
 
 use std::fs::{File, TryLockError};
 use std::io::Write;
@@ -20,13 +20,14 @@ const TABLE: FileKind =
 /// Two files, opened before the first game is played. Those that it made and wrote nothing to are gone with it.
 pub struct GamesFile {
     games: OutputFile,
-    table: OutputFile,
+    /// `None` beside a pipe or a device.
+    table: Option<OutputFile>,
     written_count: usize,
 }
 
 impl GamesFile {
     /// Makes `path`, a file of games of this `kind`, and `path.tsv`, or opens them: what they hold is kept until there are
-    /// games to write.
+    /// games to write. A pipe or a device at `path` is opened alone.
     ///
     /// # Errors
     /// [`MatchError::OutputNeeded`], [`MatchError::OutputOther`], [`MatchError::OutputBusy`] or
@@ -35,7 +36,9 @@ impl GamesFile {
         let mut table = path.as_os_str().to_owned();
         table.push(".tsv");
         let games = OutputFile::create(path, kind, needed)?;
-        Ok(Self { games, table: OutputFile::create(Path::new(&table), &TABLE, needed)?, written_count: 0 })
+        let create_table = || OutputFile::create(Path::new(&table), &TABLE, needed);
+        let table = games.is_regular().then(create_table).transpose()?;
+        Ok(Self { games, table, written_count: 0 })
     }
 
     /// Writes those of the finished games, which are in their order, that come next: one that ended early waits for
@@ -71,14 +74,16 @@ impl GamesFile {
         }
         if self.written_count == 0 {
             self.games.empty()?;
-            self.table.empty()?;
+            self.table.as_ref().map_or(Ok(()), OutputFile::empty)?;
         }
         for game in new {
             self.games.write(&rules.game_text(sides(names, game), game))?;
-            if self.written_count == 0 {
-                self.table.write(TABLE_HEAD)?;
+            if let Some(table) = &mut self.table {
+                if self.written_count == 0 {
+                    table.write(TABLE_HEAD)?;
+                }
+                table.write(&table_line(names, game))?;
             }
-            self.table.write(&table_line(names, game))?;
             self.written_count += 1;
         }
         Ok(())
