@@ -21,6 +21,8 @@ pub trait BoardGame: MatchGame {
     fn read(&self, position: &Self::Position, text: &str) -> Result<Self::Move, MoveError>;
     /// Returns what a file of this name is that holds a saved game.
     fn saved_file(file: &Path) -> FileKind;
+    /// Returns how many games stand in the text of a file of this name that begins with one.
+    fn saved_count(file: &Path, text: &str) -> usize;
     /// Returns the text of a file of this game, in the format that its name asks for.
     fn save(&self, file: &Path, game: &GameToSave<'_, Self>) -> String;
 }

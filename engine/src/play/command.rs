@@ -25,8 +25,8 @@ pub enum Command {
     OfferDraw,
     /// Gives the game up.
     Resign,
-    /// Writes the game to a file.
-    Save(PathBuf),
+    /// Writes the game to a file, if one is named.
+    Save(Option<PathBuf>),
     /// Ends the program.
     Quit,
 }
@@ -58,7 +58,8 @@ impl Command {
             ("hint", "") => Self::Hint,
             ("draw", "") => Self::OfferDraw,
             ("resign", "") => Self::Resign,
-            ("save", file) if !file.is_empty() => Self::Save(file.into()),
+            ("save", "") => Self::Save(None),
+            ("save", file) => Self::Save(Some(file.into())),
             ("quit" | "exit" | "q", "") => Self::Quit,
             (number, "") if number.bytes().all(|byte| byte.is_ascii_digit()) => {
                 number.parse().map_or_else(|_| Self::Play(line.to_owned()), Self::PlayNumber)
@@ -80,8 +81,8 @@ mod tests {
             (" HINT ", Command::Hint),
             ("?", Command::ListMoves),
             ("12", Command::PlayNumber(12)),
-            ("save a game.pgn", Command::Save("a game.pgn".into())),
-            ("save", Command::Play("save".into())),
+            ("save a game.pgn", Command::Save(Some("a game.pgn".into()))),
+            ("save ", Command::Save(None)),
             ("wA1 -bQ", Command::Play("wA1 -bQ".into())),
             ("play 22-18", Command::Play("22-18".into())),
             ("99999999999999999999999", Command::Play("99999999999999999999999".into())),

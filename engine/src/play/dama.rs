@@ -35,6 +35,10 @@ impl BoardGame for Dama {
         Self::GAMES_FILE
     }
 
+    fn saved_count(_file: &Path, text: &str) -> usize {
+        pdn::read(text).count()
+    }
+
     fn save(&self, _file: &Path, game: &GameToSave<'_, Self>) -> String {
         let [white, black] = game.names;
         let tags = [("White", white), ("Black", black)].map(|(name, value)| (name.to_owned(), value.to_owned()));

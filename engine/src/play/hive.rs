@@ -49,6 +49,11 @@ impl BoardGame for Hive {
         if is_pgn_name(file) { PGN } else { Self::GAMES_FILE }
     }
 
+    fn saved_count(file: &Path, text: &str) -> usize {
+        let is_game = |line: &&str| !line.trim().is_empty();
+        if is_pgn_name(file) { pgn::split(text).count() } else { text.lines().filter(is_game).count() }
+    }
+
     /// PGN for `.pgn`, otherwise a GameString.
     fn save(&self, file: &Path, game: &GameToSave<'_, Self>) -> String {
         let (texts, _) = format_moves(self, game.moves);

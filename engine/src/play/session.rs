@@ -1,6 +1,7 @@
 //! A game between a person and the computer: commands in, text out. Reads and writes nothing but the files of `save`.
 
 use std::fmt::Write as _;
+use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -113,7 +114,8 @@ impl<G: BoardGame> PlaySession<G> {
             Command::Quit => return Ok((String::new(), Next::Quit)),
             Command::Help => self.help(),
             Command::Board => self.board(),
-            Command::Save(file) => self.save(&file),
+            Command::Save(Some(file)) => self.save(&file),
+            Command::Save(None) => "Name a file: save FILE.\n".to_owned(),
             Command::Undo => self.undo(),
             _ if self.outcome().is_some() => format!("The game is over. {AFTER_THE_END}"),
             Command::ListMoves => self.list_moves(),
@@ -276,12 +278,18 @@ impl<G: BoardGame> PlaySession<G> {
         if let Err(error) = G::saved_file(file).check_replaced(file) {
             return format!("{error}\n");
         }
+        let text =
+            if file.is_file() { fs::read(file).map(notation::decode).unwrap_or_default() } else { String::new() };
+        let count = G::saved_count(file, &text);
+        if count > 1 {
+            return format!("{}: it holds {count} games: choose another name or delete it\n", file.display());
+        }
         let mut names = ["person", self.name.as_str()];
         if self.side == Side::Black {
             names.reverse();
         }
         let game = GameToSave { start: &self.positions[0], moves: &self.moves, names, outcome: self.outcome() };
-        match std::fs::write(file, self.game.save(file, &game)) {
+        match fs::write(file, self.game.save(file, &game)) {
             Ok(()) => format!("saved to {}\n", file.display()),
             Err(error) => format!("cannot write {}: {error}\n", file.display()),
         }

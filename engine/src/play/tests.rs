@@ -158,6 +158,24 @@ fn a_file_that_is_no_saved_game_is_left_alone() {
 }
 
 #[test]
+fn a_file_of_several_games_is_left_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    for (game, name) in [("hive", "game.pgn"), ("hive", "game.uhp"), ("dama", "game.pdn")] {
+        let file = folder.path().join(name);
+        let save = || talk(&["--game", game, "--level", "1"], &format!("1\nsave {}\n", file.display())).unwrap();
+        save();
+        let games = std::fs::read_to_string(&file).unwrap().repeat(3);
+        std::fs::write(&file, &games).unwrap();
+        let said = save();
+        let refusal = format!("{}: it holds 3 games: choose another name or delete it\n", file.display());
+        assert!(said.contains(&refusal), "{said}");
+        assert_eq!(std::fs::read_to_string(&file).unwrap(), games);
+    }
+    let said = talk(&["--type", "Base", "--level", "1"], "save\n").unwrap();
+    assert!(said.contains("Name a file: save FILE.\n") && !said.contains("cannot read move"), "{said}");
+}
+
+#[test]
 fn every_strength_plays_and_the_same_lines_give_the_same_game() {
     for arguments in [&["--level", "10"][..], &["--simulations", "30"], &["--time", "0.01"], &["--side", "black"], &[]]
     {
