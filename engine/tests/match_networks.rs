@@ -53,8 +53,11 @@ fn networks_meet_each_other_and_random_play() {
     let first = network(&folder.path().join("first.safetensors"), 1);
     let second = network(&folder.path().join("second.safetensors"), 2);
     let fast = format!("{second}@4");
-    for [a, b] in [[first.as_str(), fast.as_str()], [&format!("policy:{first}"), "random"]] {
-        let output = play(&[a, b, "--simulations", "16", "--games", "4", "--ply-limit", "20", "--type", "Base+ML"]);
+    let policy = format!("policy:{first}");
+    for (a, b, more) in
+        [(first.as_str(), fast.as_str(), &["--simulations", "16"][..]), (policy.as_str(), "random", &[])]
+    {
+        let output = play(&[&[a, b][..], more, &["--games", "4", "--ply-limit", "20", "--type", "Base+ML"]].concat());
         assert!(output.status.success(), "{}", last_line(&output));
         let report = String::from_utf8(output.stdout).unwrap();
         assert!(report.starts_with("A  ") && report.contains("first-"), "{report}");

@@ -242,6 +242,23 @@ fn what_cannot_be_played_is_reported_in_one_line() {
 }
 
 #[test]
+fn a_flag_that_no_player_takes_is_refused() {
+    let engine = "is for a uhp: or hub: program that does not say it itself (@depth=N), and neither player is one";
+    let network = "is for a network that does not say it itself (NETWORK@N,C), and neither player is one";
+    for (flag, value, second, who) in [
+        ("--depth", "3", "mcts:2", engine),
+        ("--time", "1s", "uhp@depth=1:true", engine),
+        ("--simulations", "400", "mcts:2", network),
+        ("--exploration", "2", "uniform:2", network),
+    ] {
+        let expected = format!("alveare: {flag} {who}: leave it away");
+        assert_eq!(fail(&["random", second, flag, value]), (Some(64), expected), "{second}");
+    }
+    let (code, error) = fail(&["random", "uhp:exit 7", "--depth", "1"]);
+    assert_eq!((code, error.contains("its greeting: ended")), (Some(1), true), "an engine takes a limit: {error}");
+}
+
+#[test]
 fn a_match_that_cannot_begin_leaves_the_file_of_games_alone() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("games.uhp");

@@ -130,6 +130,11 @@ pub enum PlayerSpecError {
         /// What is wrong.
         error: NetworkSearchError,
     },
+    /// A policy does not search.
+    #[error(
+        "player {0:?}: a policy plays without a search and takes no simulations: leave away the @ and what follows"
+    )]
+    Policy(String),
     /// Not a named strength.
     #[error("player {player:?}: {error}")]
     Level {
@@ -213,7 +218,10 @@ impl PlayerSpec {
             }
         }
         if let Some(source) = text.strip_prefix("policy:") {
-            return Ok(Self::Policy { source: network_source(text, source)? });
+            return network_source(text, source).map(|source| Self::Policy { source }).map_err(|error| {
+                let before = source.rsplit_once('@').map(|(before, _)| network_source(text, before));
+                if matches!(before, Some(Ok(_))) { PlayerSpecError::Policy(text.into()) } else { error }
+            });
         }
         if let Some(number) = text.strip_prefix("level:") {
             let level = number.parse().map_err(|error| PlayerSpecError::Level { player: text.into(), error });
@@ -482,6 +490,9 @@ mod tests {
             error("uniform:1"),
             "player \"uniform:1\": \"1\" is not a number of simulations from 2 to 100000000"
         );
+        let policy = "a policy plays without a search and takes no simulations: leave away the @ and what follows";
+        assert_eq!(error("policy:ready@4"), format!("player \"policy:ready@4\": {policy}"));
+        assert!(error("policy:nobody@4").contains("there is no such file or folder"), "{}", error("policy:nobody@4"));
         assert_eq!(error("level:11"), "player \"level:11\": \"11\" is not a level from 1 to 10");
         let unfit =
             ["random,tables=a", "level:3,book=a", "policy:ready,tables=a", "mcts:4,tables=", "mcts:4,book=a,book=b"];

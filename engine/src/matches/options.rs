@@ -18,15 +18,22 @@ use super::terms::GameTerms;
 use super::terms::NetworkTerms;
 use crate::start::GameName;
 
+/// Simulations a move of networks if nothing says another number.
+const SIMULATION_COUNT: u32 = 400;
+/// Who takes simulations and exploration from flags.
+const NETWORK: &str = "a network that does not say it itself (NETWORK@N,C), and neither player is one";
+/// Who takes a limit from a flag.
+const ENGINE: &str = "a uhp: or hub: program that does not say it itself (@depth=N), and neither player is one";
+
 /// How a match is played.
 #[derive(Debug, Clone, clap::Args)]
 pub struct PlayOptions {
     /// How many games; an even number makes whole pairs.
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub(super) games: u32,
-    /// Simulations a move of networks that do not say it themselves.
-    #[arg(long, value_name = "N", default_value_t = 400, value_parser = number_in(SearchSettings::SIMULATION_COUNTS))]
-    simulations: u32,
+    /// Simulations a move of networks that do not say it themselves; by default 400.
+    #[arg(long, value_name = "N", value_parser = number_in(SearchSettings::SIMULATION_COUNTS))]
+    simulations: Option<u32>,
     /// Exploration constant of the searches of networks that do not say it themselves; by default 1.25, for draughts 1.
     #[arg(long, value_name = "C", value_parser = read_exploration)]
     exploration: Option<f32>,
@@ -94,13 +101,32 @@ impl PlayOptions {
     /// Reads the two players of a game in which networks search with `usual_exploration`.
     ///
     /// # Errors
-    /// [`UsageError`] for a text that is not a player.
+    /// [`UsageError`] for a text that is not a player, and a flag that no player takes.
     pub(super) fn players(&self, texts: [&str; 2], usual_exploration: f32) -> Result<[PlayerSpec; 2], UsageError> {
-        let limit = self.depth.map(EngineLimit::Depth).or(self.time.map(EngineLimit::Time));
-        let exploration = self.exploration.unwrap_or(usual_exploration);
-        let defaults = PlayerDefaults { simulation_count: self.simulations, exploration, limit };
-        let player = |text| PlayerSpec::parse(text, &defaults).map_err(|error| UsageError(error.to_string()));
-        Ok([player(texts[0])?, player(texts[1])?])
+        let defaults = PlayerDefaults {
+            simulation_count: self.simulations.unwrap_or(SIMULATION_COUNT),
+            exploration: self.exploration.unwrap_or(usual_exploration),
+            limit: self.depth.map(EngineLimit::Depth).or(self.time.map(EngineLimit::Time)),
+        };
+        let players = read(texts, &defaults)?;
+        // Values that no flag can have: a player that takes one of them is another player than by the flag.
+        let (count, exploration, limit) = (0, -1.0, Some(EngineLimit::Nodes(1)));
+        for (flag, is_given, other, who) in [
+            (
+                "--simulations",
+                self.simulations.is_some(),
+                PlayerDefaults { simulation_count: count, ..defaults },
+                NETWORK,
+            ),
+            ("--exploration", self.exploration.is_some(), PlayerDefaults { exploration, ..defaults }, NETWORK),
+            ("--depth", self.depth.is_some(), PlayerDefaults { limit, ..defaults }, ENGINE),
+            ("--time", self.time.is_some(), PlayerDefaults { limit, ..defaults }, ENGINE),
+        ] {
+            if is_given && read(texts, &other)? == players {
+                return Err(UsageError(format!("{flag} is for {who}: leave it away")));
+            }
+        }
+        Ok(players)
     }
 
     /// Returns what makes another match of this type of game the same again.
@@ -118,4 +144,9 @@ impl PlayOptions {
             networks: self.networks.settings(),
         }
     }
+}
+
+fn read(texts: [&str; 2], defaults: &PlayerDefaults) -> Result<[PlayerSpec; 2], UsageError> {
+    let player = |text| PlayerSpec::parse(text, defaults).map_err(|error| UsageError(error.to_string()));
+    Ok([player(texts[0])?, player(texts[1])?])
 }
