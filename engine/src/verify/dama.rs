@@ -21,7 +21,7 @@ pub fn check_facts(text: &str) -> Vec<Checked> {
         game.map(|_: pdn::PdnGame| ())
             .map_err(|error| FailedFact { line: error.line as usize, difference: error.reason.into() })
     };
-    pdn::read(text).map(check).collect()
+    pdn::read_whole(text).map(check).collect()
 }
 
 /// One line of a file; which fields are there tells what it claims.
@@ -243,5 +243,12 @@ mod tests {
         let wrong = check_facts("[Event \"x\"]\n1. 21-17\n12-14 1-0\n");
         let wrong: Vec<_> = wrong.into_iter().map(|checked| checked.unwrap_err().to_string()).collect();
         assert_eq!(wrong, ["3: illegal move \"12-14\" at ply 1"]);
+        let cut = "[Result \"1-0\"]\n1. 21-17 1-0\n[Result \"0-1\"]\n1. 21-17\n12-15 ";
+        for text in [cut, cut.trim_end(), &format!("{cut}\n[Event \"x\"]\n1. 21-17 *")] {
+            let failed: Vec<_> =
+                check_facts(text).into_iter().filter_map(Result::err).map(|it| it.to_string()).collect();
+            assert_eq!(failed, ["5: the tag Result says 0-1, the moves end without a result"]);
+        }
+        assert!(matches!(check_facts("[Result \"*\"]\n1. 21-17")[..], [Ok(())]), "nothing is claimed");
     }
 }

@@ -33,8 +33,9 @@ kind of game in \"gametype\" and one of these sets of facts:
   moves [MoveString, ...], first_threefold_ply
       the ply after which a position has occurred for the third time
 
-Draughts: a file of PDN, whose games must be legal, or lines with a JSON object of the position in \"fen\", the plies
-since the last capture or move of a man in \"quiet\" (0 if missing), and some of these facts:
+Draughts: a file of PDN, whose games must be legal, and end with a result if the tag Result has one; or lines with a JSON
+object of the position in \"fen\", the plies since the last capture or move of a man in \"quiet\" (0 if missing), and some
+of these facts:
   moves [{move, captured, promotes, after, after_quiet}, ...] or legal [move, ...]
       all ways to move, captures with all squares visited, and what each does
   results, n_results

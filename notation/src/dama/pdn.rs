@@ -51,13 +51,20 @@ fn find_tag<'a>(tags: &'a [(String, String)], name: &str) -> Option<&'a str> {
     tags.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
 }
 
-/// Reads all games of a text.
+/// Reads all games of a text. One whose tags alone have a result is taken by its word.
 pub fn read(text: &str) -> impl Iterator<Item = Result<PdnGame, PdnError>> {
+    records(text).map(|record| record.and_then(Record::into_game))
+}
+
+/// Reads all games of a text, and refuses one whose tag has a result and whose moves end without one: PDN ends every game
+/// with a result or an asterisk, so the rest is missing, as where a file was cut off.
+pub fn read_whole(text: &str) -> impl Iterator<Item = Result<PdnGame, PdnError>> {
+    records(text).map(|record| record.and_then(|record| record.ensure_ended().and_then(Record::into_game)))
+}
+
+fn records(text: &str) -> impl Iterator<Item = Result<Record, PdnError>> {
     let mut tokens = Tokens::new(text);
-    std::iter::from_fn(move || {
-        let record = Record::take(&mut tokens)?;
-        Some(record.and_then(Record::into_game))
-    })
+    std::iter::from_fn(move || Record::take(&mut tokens))
 }
 
 /// The text of one game, not yet played.
@@ -99,7 +106,23 @@ impl Record {
         if matches!(&result, Ok(record) if record.line == 0) { None } else { Some(result) }
     }
 
+    /// Returns what the tag says of the result.
+    fn tagged_result(&self) -> Option<Outcome> {
+        find_tag(&self.tags, "Result").and_then(tokens::read_result).flatten()
+    }
+
+    fn ensure_ended(self) -> Result<Self, PdnError> {
+        match self.tagged_result() {
+            Some(tag) if self.result.is_none() => {
+                let line = self.moves.last().map_or(self.line, |(line, _)| *line);
+                Err(PdnError { line, reason: PdnReason::NoEnd { tag: write_result(Some(tag)) } })
+            }
+            _ => Ok(self),
+        }
+    }
+
     fn into_game(self) -> Result<PdnGame, PdnError> {
+        let tag = self.tagged_result();
         let Self { line, tags, moves, result } = self;
         if let Some(game_type) = find_tag(&tags, "GameType")
             && game_type.split(',').next().map(str::trim) != Some(GAME_TYPE)
@@ -120,7 +143,6 @@ impl Record {
             game.play(&mut position, mv);
             played.push(mv);
         }
-        let tag = find_tag(&tags, "Result").and_then(tokens::read_result).flatten();
         // PDN 3.0 ends every game with an asterisk and leaves the result to the tag.
         let (line, stated) = result.map_or((line, tag), |(line, result)| (line, result.or(tag)));
         check_result(tag, stated, game.outcome(&position)).map_err(|reason| PdnError { line, reason })?;

@@ -42,6 +42,12 @@ pub enum PdnReason {
         /// The result at the end.
         found: &'static str,
     },
+    /// The tag has a result, and nothing stands at the end of the game.
+    #[error("the tag Result says {tag}, the moves end without a result")]
+    NoEnd {
+        /// The result in the tag.
+        tag: &'static str,
+    },
     /// The last position is won by another side than the record says.
     #[error("the result is {stated}, but the last position is {found}")]
     OtherOutcome {
