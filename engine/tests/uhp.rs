@@ -248,14 +248,15 @@ fn a_network_is_played() {
 
 #[test]
 fn options_can_be_set_on_the_command_line() {
-    let run = |setting: &str| {
+    let run_with = |arguments: &[&str]| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_alveare"));
-        command.args(["uhp", "--set", setting]).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command.arg("uhp").args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().expect("the program starts");
         // A program that has refused its flags listens no more.
         let _ = child.stdin.take().expect("stdin is a pipe").write_all(b"options get Simulations\n");
         child.wait_with_output().expect("the program ends")
     };
+    let run = |setting: &str| run_with(&["--set", setting]);
     let text = String::from_utf8(run("simulations=64").stdout).expect("text");
     assert!(text.contains("\nSimulations;int;64;800;"), "{text}");
     for (setting, reason) in
@@ -265,5 +266,20 @@ fn options_can_be_set_on_the_command_line() {
         let error = String::from_utf8(output.stderr).expect("text");
         assert_eq!(output.status.code(), Some(64), "{error}");
         assert!(error.contains(&format!("alveare: --set {setting}: ")) && error.contains(reason), "{error}");
+    }
+    for (arguments, told) in [
+        (
+            ["--set", "Simulations=3", "--set", "simulations=5"],
+            "--set simulations=5: --set Simulations=3 sets Simulations too: name it once\n",
+        ),
+        (
+            ["--preset", "vanilla", "--set", "Preset=grandmaster"],
+            "--set Preset=grandmaster: --preset vanilla sets Preset too: name it once\n",
+        ),
+        (["--set", "MemoryMB=64", "--set", "memory-mb=64"], "--set MemoryMB=64 sets MemoryMB too: name it once\n"),
+    ] {
+        let output = run_with(&[&["--network", "none"], &arguments[..]].concat());
+        let error = String::from_utf8(output.stderr).expect("text");
+        assert!(output.status.code() == Some(64) && error.ends_with(told), "{arguments:?}: {error}");
     }
 }

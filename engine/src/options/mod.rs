@@ -70,7 +70,8 @@ pub struct EngineOptions {
     levels: &'static LevelTable,
 }
 
-const PRESET: &str = "Preset";
+/// The name of the option that says how to search.
+pub const PRESET: &str = "Preset";
 
 impl EngineOptions {
     /// Possible numbers of leaves that a network answers at once.

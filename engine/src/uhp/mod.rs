@@ -8,17 +8,20 @@ mod report;
 mod session;
 mod verdict;
 
+use std::collections::HashMap;
 use std::io::{self, BufRead, Write};
 
 use anyhow::Context;
 use notation::uhp::command::Command;
 use runtime::exit::UsageError;
 use runtime::shutdown::Interrupts;
+use shared::search::SearchPreset;
 
 use refusal::Refusal;
 use session::{UhpSession, Viewer};
 
 use crate::inbox::{Inbox, Line};
+use crate::options::PRESET;
 use crate::player::PlayerOptions;
 
 /// Plays Hive over the Universal Hive Protocol: commands on standard input, answers on standard output.
@@ -40,13 +43,13 @@ pub struct Options {
 /// Talks until the input ends, the viewer says `exit`, or nobody reads the answers.
 ///
 /// # Errors
-/// Unknown or invalid options; a network that cannot be loaded; failed input or output.
+/// Unknown or invalid options, or one that is set twice; a network that cannot be loaded; failed input or output.
 pub fn run(options: &Options, input: impl BufRead + Send + 'static, out: &mut impl Write) -> anyhow::Result<()> {
     // Before the network is loaded: an interrupt never ends the program.
     let interrupts = Interrupts::watch().context("listen to interrupts")?;
     let (player, preset) = (options.player.player(None)?, options.player.preset);
     let mut session = UhpSession::new(player, preset, options.seed.unwrap_or_else(rand::random));
-    options.settings.iter().try_for_each(|setting| set(&mut session, setting))?;
+    set_all(&mut session, options)?;
     let inbox = Inbox::open(input).context("start the thread that reads lines")?;
     match converse(&mut session, inbox, &interrupts, out) {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
@@ -54,12 +57,28 @@ pub fn run(options: &Options, input: impl BufRead + Send + 'static, out: &mut im
     }
 }
 
-/// Sets an option as `options set` does.
-fn set(session: &mut UhpSession, setting: &str) -> Result<(), UsageError> {
+/// Sets the options of all `--set`, each once.
+fn set_all(session: &mut UhpSession, options: &Options) -> Result<(), UsageError> {
+    let mut names = HashMap::new();
+    // The default may have been named, too: nobody can tell.
+    if options.player.preset != SearchPreset::AlphaZero {
+        names.insert(PRESET, format!("--preset {}", options.player.preset));
+    }
+    for setting in &options.settings {
+        let name = set(session, setting)?;
+        if let Some(before) = names.insert(name, format!("--set {setting}")) {
+            return Err(UsageError(format!("--set {setting}: {before} sets {name} too: name it once")));
+        }
+    }
+    Ok(())
+}
+
+/// Sets an option as `options set` does. Returns its name.
+fn set(session: &mut UhpSession, setting: &str) -> Result<&'static str, UsageError> {
     let wrong = |what: &str| UsageError(format!("--set {setting}: {what}"));
     let (name, value) = setting.split_once('=').ok_or_else(|| wrong("write NAME=VALUE"))?;
-    let command = Command::SetOption { name: name.to_owned(), value: value.to_owned() };
-    session.execute(command, &mut || true).map(drop).map_err(|refusal| wrong(refusal.line().trim_start_matches("err ")))
+    let refused = |refusal: Refusal| wrong(refusal.line().trim_start_matches("err "));
+    session.set_option(name, value).map(|shown| shown.name).map_err(refused)
 }
 
 /// A search ends by an interrupt that came after its command, or once the viewer has said `exit`.

@@ -88,7 +88,7 @@ impl UhpSession {
             Command::Exit => return Ok(vec![]),
             Command::ListOptions => return Ok(self.options().shown().iter().map(option_line).collect()),
             Command::GetOption(name) => option_line(&self.options().one(&name)?),
-            Command::SetOption { name, value } => self.set_option(&name, &value)?,
+            Command::SetOption { name, value } => option_line(&self.set_option(&name, &value)?),
             Command::NewGame(text) => self.new_game(text.as_deref())?,
             Command::Play(text) => self.play(&text)?,
             Command::ValidMoves => self.valid_moves()?,
@@ -98,9 +98,13 @@ impl UhpSession {
         Ok(vec![line])
     }
 
-    fn set_option(&mut self, name: &str, value: &str) -> Result<String, Refusal> {
+    /// Sets an option, and returns it as it then stands.
+    ///
+    /// # Errors
+    /// [`Refusal`] for an unknown option or an impossible value.
+    pub fn set_option(&mut self, name: &str, value: &str) -> Result<ShownOption, Refusal> {
         self.thinker.set(name, value)?;
-        Ok(option_line(&self.options().one(name)?))
+        Ok(self.options().one(name)?)
     }
 
     const fn options(&self) -> &EngineOptions {
