@@ -30,7 +30,9 @@ pub struct HubSession {
 /// Why a command is not carried out.
 #[derive(Debug, thiserror::Error)]
 enum HubCommandError {
-    #[error("variant {0:?} is not italian")]
+    #[error("set-param: no name")]
+    NoName,
+    #[error("set-param: variant: {0:?} is not italian")]
     Variant(String),
     #[error("set-param: {name}: {problem}")]
     Parameter { name: &'static str, problem: OptionProblem },
@@ -114,7 +116,8 @@ impl HubSession {
     }
 
     fn set(&mut self, line: &HubLine) -> Result<(), HubCommandError> {
-        let (name, value) = (line.value("name").unwrap_or_default(), line.value("value").unwrap_or_default());
+        let name = line.value("name").filter(|name| !name.is_empty()).ok_or(HubCommandError::NoName)?;
+        let value = line.value("value").unwrap_or_default();
         if name == "variant" {
             let is_known = value.eq_ignore_ascii_case("italian");
             return if is_known { Ok(()) } else { Err(HubCommandError::Variant(value.to_owned())) };
@@ -195,7 +198,7 @@ impl HubSession {
         let thought = self.thinker.think(&dama(), position, &limits, &mut |search| watch.goes_on(search));
         let best = match thought {
             Ok(thought) => thought.mv,
-            Err(error) => return tell_error(out, &format!("search failed: {error:#}")).map(|()| Next::Listen),
+            Err(error) => return tell_error(out, &format!("go: search failed: {error:#}")).map(|()| Next::Listen),
         };
         let Some(search) = self.thinker.search() else { return Ok(Next::Listen) };
         let next = watch.finish(search)?;

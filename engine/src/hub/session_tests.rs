@@ -171,6 +171,13 @@ fn what_is_wrong_is_told_in_one_line() {
     );
     assert_eq!(say(&mut session, "set-param name=GameSeconds value=-1"), "", "an option of Hive");
     assert!(error(&mut session, "set-param name=variant value=frisian").contains("'frisian' is not italian"));
+    assert_eq!(
+        error(&mut session, "set-param name=variant value=brazilian"),
+        parameter("variant", "'brazilian' is not italian")
+    );
+    for line in ["set-param", "set-param value=3", "set-param name=", "set-param name"] {
+        assert_eq!(error(&mut session, line), "error message=\"set-param: no name\"\n");
+    }
     let start = hub::write(Dama::default().initial_position().board(), shared::game::Side::White);
     assert!(error(&mut session, &format!("pos pos={start} moves=\"22-14\"")).contains("illegal move '22-14' at ply 0"));
     assert!(error(&mut session, "go think").contains("go: the last position was refused"));
