@@ -101,6 +101,21 @@ impl StartOptions {
         let of_position = || self.position.as_deref().map(GameName::of_position);
         self.game.or_else(of_position).or_else(of_network).unwrap_or(GameName::Hive)
     }
+
+    /// Refuses a position of another game than `game`, which `--game` has named.
+    ///
+    /// # Errors
+    /// [`UsageError`].
+    pub fn ensure_position_of(&self, game: GameName) -> anyhow::Result<()> {
+        let Some(text) = &self.position else { return Ok(()) };
+        let found = GameName::of_position(text);
+        // What has no colon may be of no game at all.
+        let is_other = found != game && (found == GameName::Dama || text.trim_start().starts_with("Base"));
+        if is_other {
+            return Err(wrong_position(format!("a position of {found}: leave --game {} away", game.flag())));
+        }
+        Ok(())
+    }
 }
 
 /// Returns an error for the user, its causes included, with the exit code for wrong usage if that is what it is.
@@ -132,6 +147,22 @@ mod tests {
         let error = arena::matches::MatchError::Opening(error);
         let text = failure(error, true).to_string();
         assert_eq!(text, "opening: move \"pass\" after the end of the game at ply 3");
+    }
+
+    #[test]
+    fn a_position_of_another_game_than_the_one_named_is_refused() {
+        let check = |game: GameName, text: &str| {
+            let start = StartOptions { game: Some(game), game_type: None, position: Some(text.to_owned()) };
+            start.ensure_position_of(game).map_err(|error| error.to_string())
+        };
+        let refused = |text: &str| Err(format!("--position: a position of {text} away"));
+        assert_eq!(check(GameName::Hive, "W:W21:B12"), refused("Italian draughts: leave --game hive"));
+        assert_eq!(check(GameName::Dama, "Base;NotStarted;White[1]"), refused("Hive: leave --game dama"));
+        for (game, text) in
+            [(GameName::Hive, "Base+MLP"), (GameName::Hive, "x"), (GameName::Dama, "x"), (GameName::Dama, "W:B")]
+        {
+            assert_eq!(check(game, text), Ok(()));
+        }
     }
 
     #[test]

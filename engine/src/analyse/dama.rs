@@ -7,7 +7,7 @@ use shared::game::dama::fen;
 use shared::game::dama::{Dama, DamaRules};
 
 use super::{Analysed, Options, analyse};
-use crate::start::{ensure_absent, wrong_position};
+use crate::start::{GameName, ensure_absent, wrong_position};
 
 /// Searches the position of the options no longer than `goes_on`.
 ///
@@ -15,6 +15,7 @@ use crate::start::{ensure_absent, wrong_position};
 /// [`runtime::exit::UsageError`] for an impossible position; else as [`super::analyse`].
 pub fn run(options: &Options, goes_on: &dyn Fn() -> bool, out: &mut dyn Write) -> anyhow::Result<()> {
     ensure_absent(options.start.game_type.is_none(), "--type", "hive")?;
+    options.start.ensure_position_of(GameName::Dama)?;
     let dama = Dama::new(DamaRules { ply_limit: u32::MAX });
     let position = match &options.start.position {
         Some(text) => fen::read(text).map_err(wrong_position)?,

@@ -7,13 +7,14 @@ use notation::uhp::{GameString, format_game};
 use shared::game::hive::{GameType, Hive, HiveRules};
 
 use super::{Analysed, Options, analyse};
-use crate::start::wrong_position;
+use crate::start::{GameName, wrong_position};
 
 /// Searches the position of the options no longer than `goes_on`.
 ///
 /// # Errors
 /// [`runtime::exit::UsageError`] for an impossible position; else as [`super::analyse`].
 pub fn run(options: &Options, goes_on: &dyn Fn() -> bool, out: &mut dyn Write) -> anyhow::Result<()> {
+    options.start.ensure_position_of(GameName::Hive)?;
     let start = format!("{}", options.start.game_type.unwrap_or(GameType::MLP));
     let game: GameString = options.start.position.as_ref().unwrap_or(&start).parse().map_err(wrong_position)?;
     let fitting = ReplayRules::default().hive(&game);

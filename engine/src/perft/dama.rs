@@ -5,7 +5,7 @@ use shared::game::dama::fen;
 use shared::game::dama::{Counting, Dama, Position, perft};
 
 use super::{Count, Counted, Options};
-use crate::start::{ensure_absent, wrong_position};
+use crate::start::{GameName, ensure_absent, wrong_position};
 
 struct Start {
     position: Position,
@@ -18,6 +18,7 @@ struct Start {
 /// A usage error for a position that cannot be, or options of another game.
 pub fn open(options: &Options) -> anyhow::Result<Box<dyn Counted>> {
     ensure_absent(options.start.game_type.is_none(), "--type", "hive")?;
+    options.start.ensure_position_of(GameName::Dama)?;
     let position = match &options.start.position {
         Some(text) => fen::read(text).map_err(wrong_position)?,
         None => Dama::default().initial_position(),
@@ -41,7 +42,7 @@ mod tests {
 
     use super::super::tests::{options, options_from};
     use super::*;
-    use crate::start::{GameName, StartOptions};
+    use crate::start::StartOptions;
 
     fn node_counts(options: &Options) -> Vec<String> {
         super::super::tests::node_counts(&*open(options).unwrap(), options.depth)

@@ -7,7 +7,7 @@ use runtime::counted::counted;
 use shared::game::hive::{GameType, Hive, HiveRules, Position};
 
 use super::{Counted, Options};
-use crate::start::{ensure_absent, wrong_position};
+use crate::start::{GameName, ensure_absent, wrong_position};
 
 struct Start {
     hive: Hive,
@@ -20,6 +20,7 @@ struct Start {
 /// A usage error for a position that cannot be reached or is of another type, or options of another game.
 pub fn open(options: &Options) -> anyhow::Result<Box<dyn Counted>> {
     ensure_absent(options.count.is_none(), "--count", "dama")?;
+    options.start.ensure_position_of(GameName::Hive)?;
     let start = options.start.game_type.unwrap_or(GameType::MLP).to_string();
     let game: GameString = options.start.position.as_ref().unwrap_or(&start).parse().map_err(wrong_position)?;
     let rules = ReplayRules { repetition_draw: RuleChoice::Off, queen_first: RuleChoice::Auto, rest_counts: false };
