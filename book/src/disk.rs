@@ -49,6 +49,18 @@ pub enum BookError {
 }
 
 impl BookError {
+    /// Returns whether the user named what is no book for the game, and must name another; a book that is damaged or
+    /// cannot be read is one.
+    #[must_use]
+    pub fn is_usage(&self) -> bool {
+        match self {
+            Self::Read { source, .. } => matches!(source.kind(), io::ErrorKind::NotFound | io::ErrorKind::IsADirectory),
+            Self::File { error, .. } => *error == BookFileError::Foreign,
+            Self::OtherGame { .. } => true,
+            Self::OtherRules { .. } => false,
+        }
+    }
+
     /// Returns whether the user named a book that is whole and does not go with the game.
     #[must_use]
     pub const fn is_other_game(&self) -> bool {

@@ -9,6 +9,7 @@ mod games;
 mod hub;
 mod inbox;
 mod matches;
+mod named_files;
 mod openings;
 mod options;
 mod perft;

@@ -19,6 +19,9 @@ use shared::game::Game;
 use shared::precision::AnswerPrecision;
 use shared::search::{EvaluationError, Evaluator, SearchPreset, SharedOracle};
 
+use crate::named_files::{book_failure, tables_failure};
+#[cfg(feature = "network")]
+use crate::named_files::{ensure_there, network_failure, source_failure};
 use crate::start::GameName;
 
 /// How the search goes, which network plays, and where it is computed.
@@ -91,31 +94,21 @@ impl PlayerOptions {
     /// searches with uniform priors and values. The type of game that is played is `game`; `None` if it is not known yet.
     ///
     /// # Errors
-    /// A network that cannot be played; tables that cannot be read, or a game that has none; a book that cannot be read, or
-    /// of another game or type ([`UsageError`]).
+    /// [`UsageError`] for a network, tables or a book that are not there, of another kind or not for this game; those that
+    /// are damaged or cannot be read.
     pub fn player<G: MatchGame>(&self, game: Option<&G>) -> anyhow::Result<Player<G>> {
         // The network first: with a GPU it starts the program anew.
         let network = self.network.0.as_ref().map(|source| self.open(source, game)).transpose()?;
         if network.is_none() && self.preset == SearchPreset::AlphaZero {
             logging::print_line("no network: all moves are equally good, all positions even");
         }
-        let tables = self.tables.as_deref().map(|folder| {
-            let tables = open_tables::<G>(folder)?;
-            logging::print_line(&format!("endgame tables of up to {} pieces", tables.piece_count));
-            anyhow::Ok(tables.oracle)
-        });
-        Ok(Player { network, oracle: tables.transpose()?, book: self.open_book(game)? })
+        let tables = self.tables.as_deref().map(open_tables::<G>).transpose()?;
+        Ok(Player { network, oracle: tables.map(|tables| tables.oracle), book: self.open_book(game)? })
     }
 
     fn open_book<G: MatchGame>(&self, game: Option<&G>) -> anyhow::Result<Option<Arc<Book>>> {
         let Some(file) = &self.book else { return Ok(None) };
-        let book = book::open(file, game).map_err(|error| {
-            if error.is_other_game() {
-                UsageError(format!("--book: {error}")).into()
-            } else {
-                anyhow::Error::from(error).context("--book")
-            }
-        })?;
+        let book = book::open(file, game).map_err(book_failure)?;
         let (header, count) = (book.header(), counted(book.entries().len(), "move", "moves"));
         logging::print_line(&format!("opening book of {}: {count}", header.type_name));
         Ok(Some(Arc::new(book)))
@@ -131,11 +124,11 @@ impl PlayerOptions {
         net::cuda::preload(self.device)?;
         let device = net::open_device(self.device)?;
         source.file().map_or(Ok(()), ensure_there)?;
-        let bytes = source.read(&G::default().spec(G::USUAL_VIEW))?;
+        let bytes = source.read(&G::default().spec(G::USUAL_VIEW)).map_err(source_failure)?;
         let file = net::NetworkFile::from_bytes(source.to_string(), bytes)?;
         let game_name = GameName::of_spec(&file.spec()?.game);
         let open = net::NetworkEvaluator::<G>::open(&file, device, self.precision);
-        let evaluator = open.map_err(|error| with_advice(error, game_name))?;
+        let evaluator = open.map_err(|error| network_failure(error, game_name))?;
         let type_name = game.map_or(file.spec()?.game.type_name(), MatchGame::type_name);
         logging::print_line(&format!("network {source}, on {device}: {type_name}"));
         Ok(Box::new(LocalNetwork {
@@ -156,41 +149,6 @@ impl PlayerOptions {
     ) -> anyhow::Result<Box<dyn PlayedNetwork<G>>> {
         let advice = "use --network none, or build it with the feature \"network\"";
         Err(UsageError(format!("--network {source}: this program was built without libtorch: {advice}")).into())
-    }
-}
-
-/// Refuses a file that is not there, and names what is there instead.
-///
-/// # Errors
-/// If there is no such file.
-#[cfg(feature = "network")]
-pub fn ensure_there(file: &Path) -> anyhow::Result<()> {
-    if !matches!(file.try_exists(), Ok(false)) {
-        return Ok(());
-    }
-    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let beside = std::fs::read_dir(folder).into_iter().flatten().filter_map(Result::ok).map(|entry| entry.path());
-    let networks = beside.filter(|path| path.extension().is_some_and(|extension| extension == "safetensors"));
-    let written_at = |path: &PathBuf| path.metadata().and_then(|metadata| metadata.modified()).ok();
-    let newest = networks.max_by_key(written_at);
-    let newest = newest.map_or_else(String::new, |path| format!(" (the newest there is {})", path.display()));
-    let advice = "write ready, a file, or a run directory, which means its best network";
-    anyhow::bail!("network {}: no such file{newest}; {advice}", file.display())
-}
-
-/// Returns why a network is not played; with one of another game comes what plays it.
-#[cfg(feature = "network")]
-fn with_advice(error: net::NetError, game: Option<GameName>) -> anyhow::Error {
-    let (command, name) = match game {
-        Some(GameName::Hive) => ("uhp", "hive"),
-        Some(GameName::Dama) => ("dama", "dama"),
-        None => return error.into(),
-    };
-    match error {
-        net::NetError::OtherGame { .. } => {
-            anyhow::anyhow!("{error}: `alveare {command}` plays it, and other commands with --game {name}")
-        }
-        error => error.into(),
     }
 }
 
@@ -244,15 +202,18 @@ impl<G: NetworkGame> Player<G> {
     }
 }
 
-/// Opens the endgame tables that `--tables` names.
+/// Opens the endgame tables that `--tables` names, and says up to how many pieces there are.
 ///
 /// # Errors
-/// [`UsageError`] for a game that has none, a folder that cannot be read.
+/// [`UsageError`] for a game that has none, or what is no folder of tables; tables that are damaged or cannot be read.
 pub fn open_tables<G: Game>(folder: &Path) -> anyhow::Result<tables::OpenTables<G>> {
-    tables::open::<G>(folder).map_err(|error| match error {
+    let opened = tables::open::<G>(folder).map_err(|error| match error {
         tables::OpenError::Game => UsageError(format!("--tables: {error}")).into(),
-        tables::OpenError::Folder(error) => anyhow::Error::from(error).context("--tables"),
-    })
+        tables::OpenError::Folder(error) => tables_failure("--tables", error),
+    })?;
+    let why = opened.missing.as_ref().map_or_else(String::new, |missing| format!(" alone: {missing}"));
+    logging::print_line(&format!("endgame tables of up to {} pieces{why}", opened.piece_count));
+    Ok(opened)
 }
 
 /// A network that is computed in this process. One search thread computes it itself; the leaves of several share a queue,

@@ -22,7 +22,8 @@ use shared::search::SearchSettings;
 use tracing::info;
 
 use crate::matches::NetworkTerms;
-use crate::player::{ensure_there, open_tables};
+use crate::named_files::ensure_there;
+use crate::player::open_tables;
 use crate::start::{GameName, failure};
 
 const EXAMPLES: &str = "\

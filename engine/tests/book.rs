@@ -268,8 +268,15 @@ fn what_does_not_go_together_is_refused_in_one_line() {
         (64, &["match", "random,book=x", "random"], "tables=DIR and book=FILE are for a network"),
         (64, &["book", &hive, "--position", "Base;NotStarted;White[1]"], "it is of Base+MLP, not of Base"),
         (1, &["uhp", "--network", "none", "--book", &damaged], "damaged.book: damaged (its moves): make the book anew"),
-        (1, &["uhp", "--network", "none", "--book", &none], "read opening book"),
-        (1, &["uhp", "--network", "none", "--book", &games], "games.uhp: not an opening book of Alveare"),
+        (64, &["uhp", "--network", "none", "--book", &none], "read opening book"),
+        (64, &["uhp", "--network", "none", "--book", &games], "games.uhp: not an opening book of Alveare: make a book"),
+        (
+            64,
+            &["analyse", "--network", "none", "--book", "nope"],
+            "alveare: --book: read opening book nope: No such file or directory (os error 2): make a book with `alveare \
+             book --out FILE GAMES...`\n",
+        ),
+        (64, &["play", "--network", "none", "--book", &folder.text("")], "alveare book --out FILE GAMES..."),
         (
             64,
             &["book", "--out", &games, &games],

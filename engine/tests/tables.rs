@@ -50,6 +50,29 @@ fn tables_are_made_once_and_checked() {
     assert!(checked.starts_with("9 tables of up to 3 pieces, 202280 bytes: checksums right, "), "{checked}");
     let checked = succeed(&["tables", "--check", dir, "--positions", "1000000"]);
     assert!(checked.ends_with(" 199520 positions agree with their moves\n"), "each once: {checked}");
+    for (wanted, looked_at) in [("1", 9), ("9", 9), ("10", 10), ("50", 50), ("5000", 5000), ("199519", 199_519)] {
+        let checked = succeed(&["tables", "--check", dir, "--positions", wanted]);
+        assert!(checked.ends_with(&format!(" {looked_at} positions agree with their moves\n")), "{wanted}: {checked}");
+    }
+}
+
+#[test]
+fn a_table_that_is_missing_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    make(folder.path());
+    let dir = folder.path().to_str().unwrap();
+    std::fs::remove_file(folder.path().join("KKvK.table")).unwrap();
+    let missing =
+        format!("endgame table {dir}/KKvK.table is missing: `alveare tables --pieces 3 --out {dir}` makes it\n");
+    assert_eq!(fail(&["tables", "--check", dir]), (Some(1), format!("alveare: --check: {missing}")));
+    let arguments = ["analyse", "--game", "dama", "--network", "none", "--simulations", "9", "--tables", dir];
+    let (code, told) = fail(&arguments);
+    assert_eq!(code, Some(0), "{told}");
+    assert!(told.contains(&format!("endgame tables of up to 2 pieces alone: {missing}")), "{told}");
+    // What nothing is played by is looked at, too.
+    std::fs::write(folder.path().join("KMvK.table"), "half a table").unwrap();
+    let (code, error) = fail(&["tables", "--check", dir]);
+    assert!(code == Some(1) && error.contains("KMvK.table: not an endgame table of Alveare"), "{error}");
 }
 
 #[test]
@@ -83,6 +106,7 @@ fn what_is_wrong_with_a_table_is_told_in_one_line() {
 fn wrong_usage_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let dir = folder.path().to_str().unwrap();
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml");
     let empty = format!("no endgame tables in {dir}: make them with `alveare tables --out {dir}`");
     for (arguments, message) in [
         (&["tables"][..], "--out"),
@@ -97,6 +121,23 @@ fn wrong_usage_is_refused() {
         (&["match", "mcts:9,tables=nowhere", "random", "--game", "dama"], "player mcts:9,tables=nowhere: read endgame"),
         (&["match", "mcts:9,tables=nowhere", "random"], "there are endgame tables of draughts alone"),
         (&["match", &format!("uniform:9,tables={dir}"), "random", "--game", "dama"], &empty),
+        (&["dama", "--network", "none", "--tables", dir], &format!("alveare: --tables: {empty}\n")),
+        (&["tables", "--check", dir], &format!("alveare: --check: {empty}\n")),
+        (
+            &["tables", "--check", "nope"],
+            "--check: read endgame tables nope: No such file or directory (os error 2): make",
+        ),
+        (
+            &["dama", "--network", "none", "--tables", "nope"],
+            "alveare: --tables: read endgame tables nope: No such file or directory (os error 2): make tables with \
+             `alveare tables --out DIR`\n",
+        ),
+        (&["dama", "--network", "none", "--tables", file], "tables --out DIR"),
+        (&["play", "--game", "dama", "--network", "none", "--tables", "nope"], "tables --out DIR"),
+        (
+            &["tables", "--check", dir, "--threads", "1", "--seed", "3"],
+            "alveare tables --check <DIR> [--positions <N>]",
+        ),
     ] {
         let (code, error) = fail(arguments);
         assert!(code == Some(64) && error.contains(message), "{arguments:?}: {error}");

@@ -6,9 +6,15 @@ mod common;
 
 use std::fmt::Write as _;
 use std::io::Write;
+#[cfg(feature = "network")]
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 use common::Running;
+#[cfg(feature = "network")]
+use shared::catalog::GameSpec;
+#[cfg(feature = "network")]
+use shared::game::hive::HiveRules;
 
 /// The program, running.
 struct Engine(Running);
@@ -151,9 +157,13 @@ fn a_network_that_cannot_be_played_is_one_line() {
         (output.status.code(), String::from_utf8(output.stderr).expect("UTF-8"), output.stdout)
     };
     let (code, errors, answer) = output(&["--device", "cpu"]);
-    assert_eq!((code, answer), (Some(1), vec![]), "{errors}");
+    assert_eq!((code, answer), (Some(64), vec![]), "{errors}");
     assert!(errors.starts_with(&format!("alveare: network {network}: ")) && errors.lines().count() == 1, "{errors}");
     assert_eq!(output(&["--device", "gpu"]).0, Some(64));
+    std::fs::write(&path, [&b"\x40\0\0\0\0\0\0\0{"[..], &[7; 100]].concat()).expect("a file");
+    let (code, errors, answer) = output(&["--device", "cpu"]);
+    assert_eq!((code, answer), (Some(1), vec![]), "{errors}");
+    assert!(errors.starts_with(&format!("alveare: network {network}: ")) && errors.lines().count() == 1, "{errors}");
 }
 
 #[cfg(feature = "network")]
@@ -162,7 +172,7 @@ fn a_network_that_this_command_does_not_play_is_answered_with_what_does() {
     let other = concat!(env!("CARGO_MANIFEST_DIR"), "/../networks/");
     let error = |network: &str, command: &str| {
         let output = common::program_with(network, command).stderr(Stdio::piped()).output().expect("the program runs");
-        assert_eq!(output.status.code(), Some(1));
+        assert_eq!(output.status.code(), Some(64));
         String::from_utf8(output.stderr).expect("UTF-8")
     };
     for (command, file, advice) in [
@@ -173,6 +183,18 @@ fn a_network_that_this_command_does_not_play_is_answered_with_what_does() {
         assert!(error.ends_with(advice) && error.lines().count() == 1, "{error}");
     }
     let folder = tempfile::tempdir().expect("a folder");
+    let other = folder.path().join("best.safetensors");
+    save_network(&GameSpec::TicTacToe {}, &other);
+    for (command, wanted) in [("uhp", "Hive"), ("dama", "Italian draughts"), ("analyse", "Hive"), ("play", "Hive")] {
+        let expected = format!(
+            "alveare: network {}: plays tic-tac-toe, this wants {wanted}: this program plays Hive and Italian draughts: \
+             name another network\n",
+            other.display()
+        );
+        assert_eq!(error(folder.path().to_str().expect("UTF-8"), command), expected);
+    }
+    std::fs::remove_file(other).expect("removed");
+    assert!(error(folder.path().to_str().expect("UTF-8"), "uhp").contains("the folder has none of "));
     let missing = folder.path().join("gone.safetensors");
     let advice = "write ready, a file, or a run directory, which means its best network\n";
     let expected = format!("alveare: network {}: no such file; {advice}", missing.display());
@@ -214,15 +236,11 @@ fn a_program_without_libtorch_says_so_of_every_network() {
     assert_eq!((output.status.code(), errors.as_str()), (Some(64), expected));
 }
 
+/// Writes a random network for `game`.
 #[cfg(feature = "network")]
-#[test]
-fn a_network_is_played() {
+fn save_network(game: &GameSpec, path: &Path) {
     use net::{Architecture, Device, Network, NetworkSettings, NetworkSpec, PolicyHead, Trunk};
-    use shared::catalog::GameSpec;
-    use shared::game::hive::HiveRules;
 
-    let folder = tempfile::tempdir().expect("a folder");
-    let path = folder.path().join("generation 0.safetensors");
     let (architecture, trunk, policy_head) = (Architecture::Residual, Trunk::Cells, PolicyHead::Spatial);
     let settings = NetworkSettings {
         architecture,
@@ -234,10 +252,17 @@ fn a_network_is_played() {
         global_pooling_every: 0,
         outlook_heads: false,
     };
-    let game = GameSpec::Hive { rules: HiveRules::default(), frame: 12 };
-    let spec = NetworkSpec::new(&game, settings).expect("such a network can be");
+    let spec = NetworkSpec::new(game, settings).expect("such a network can be");
     let network = Network::random(&spec, Device::CPU, 3).expect("a network");
-    network.save(&path).expect("a file");
+    network.save(path).expect("a file");
+}
+
+#[cfg(feature = "network")]
+#[test]
+fn a_network_is_played() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("generation 0.safetensors");
+    save_network(&GameSpec::Hive { rules: HiveRules::default(), frame: 12 }, &path);
     let commands = "newgame Base+P;InProgress;White[2];wS1;bS1 wS1-\nbestmove depth 40\nbestmove time 00:00:00.1\n";
     let (text, errors) = talk(common::program_with(path.to_str().expect("UTF-8"), "uhp"), commands);
     assert_eq!(text.lines().filter(|line| *line == "ok").count(), 4, "{text}");

@@ -82,6 +82,14 @@ pub enum NetworkSourceError {
     },
 }
 
+impl NetworkSourceError {
+    /// Returns whether the user named what is no network, and must name another; one that cannot be read may be one.
+    #[must_use]
+    pub const fn is_usage(&self) -> bool {
+        !matches!(self, Self::Read { .. })
+    }
+}
+
 impl NetworkSource {
     /// Returns the bytes of the network file, for `game` if it is the ready one.
     ///

@@ -139,6 +139,12 @@ impl Class {
         self.half() * self.sides().len()
     }
 
+    /// Returns the number of positions in the table.
+    #[must_use]
+    pub fn position_count(self) -> u64 {
+        (self.all_men().len() * self.kings_count() * self.sides().len()) as u64
+    }
+
     /// Returns the bytes of the positions with the same side to move.
     pub(crate) fn half(self) -> usize {
         let count = |side: usize, material: Material| set_count(MEN_SQUARES[side], material.men);
@@ -286,6 +292,9 @@ mod tests {
                 assert_eq!(turned.map(|(class, board, side)| class.index(&board, side)), Some(index));
             }
             assert!(count > 0, "{class}");
+            if class.piece_count() <= 3 {
+                assert_eq!(class.position_count(), count, "{class}");
+            }
         }
     }
 

@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use crate::class::{Class, classes_of};
+use crate::class::{Class, PIECE_COUNT_MAX, classes_of};
 use crate::file::{TableFileError, decode, encode};
 use crate::set::{ClassTable, TableSet};
 
@@ -52,6 +52,38 @@ pub enum FolderError {
         /// The folder.
         path: PathBuf,
     },
+    /// Tables are missing beside others.
+    #[error(transparent)]
+    Missing(#[from] MissingTable),
+}
+
+impl FolderError {
+    /// Returns whether no folder with tables was named at all; one that is damaged or cannot be read is one.
+    #[must_use]
+    pub fn is_no_folder(&self) -> bool {
+        let is_elsewhere =
+            |error: &io::Error| matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory);
+        match self {
+            Self::Read { source, .. } => is_elsewhere(source),
+            Self::Empty { .. } => true,
+            _ => false,
+        }
+    }
+}
+
+/// The first table that is missing from a folder that has others of as many pieces, or of more.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "endgame table {} is missing: `alveare tables --pieces {} --out {}` makes it",
+    path_of(.folder, *.class).display(),
+    .class.piece_count(),
+    .folder.display()
+)]
+pub struct MissingTable {
+    /// The folder.
+    pub folder: PathBuf,
+    /// The class whose table it is.
+    pub class: Class,
 }
 
 /// Returns the file of a class.
@@ -75,23 +107,54 @@ pub fn read(folder: &Path, class: Class) -> Result<Option<ClassTable>, FolderErr
     if table.class() == class { Ok(Some(table)) } else { Err(FolderError::Name { path, class: table.class() }) }
 }
 
-/// Reads all tables of a folder: those of every number of pieces that is complete.
+/// Reads the tables of a folder to play by: those of every number of pieces that is complete. Returns which table is
+/// missing, if others are there that are of no use without it.
 ///
 /// # Errors
-/// [`FolderError`] naming the file that is wrong; [`FolderError::Empty`] if not even all tables of two pieces are there.
-pub fn open(folder: &Path) -> Result<TableSet, FolderError> {
-    fs::read_dir(folder).map_err(|source| FolderError::Read { path: folder.into(), source })?;
-    let mut tables = TableSet::default();
-    for piece_count in 2..=crate::class::PIECE_COUNT_MAX {
-        let classes = classes_of(piece_count);
-        if !classes.iter().all(|class| path_of(folder, *class).is_file()) {
-            break;
-        }
-        for class in classes {
-            read(folder, class)?.into_iter().for_each(|table| tables.insert(table));
-        }
+/// [`FolderError`] naming the file that is wrong; [`FolderError::Empty`] or [`FolderError::Missing`] if not even all tables
+/// of two pieces are there.
+pub fn open(folder: &Path) -> Result<(TableSet, Option<MissingTable>), FolderError> {
+    let classes = classes_in(folder)?;
+    let missing = first_missing(folder, &classes);
+    let is_complete = |class: &&Class| missing.as_ref().is_none_or(|it| class.piece_count() < it.class.piece_count());
+    let tables = read_all(folder, classes.iter().filter(is_complete))?;
+    match missing {
+        Some(missing) if tables.piece_count() == 0 => Err(missing.into()),
+        missing => Ok((tables, missing)),
     }
-    if tables.piece_count() == 0 { Err(FolderError::Empty { path: folder.into() }) } else { Ok(tables) }
+}
+
+/// Reads every table of a folder.
+///
+/// # Errors
+/// [`FolderError`] naming the file that is wrong; [`FolderError::Missing`] if all are right, and others are missing.
+pub fn open_whole(folder: &Path) -> Result<TableSet, FolderError> {
+    let classes = classes_in(folder)?;
+    let tables = read_all(folder, &classes)?;
+    first_missing(folder, &classes).map_or(Ok(tables), |missing| Err(missing.into()))
+}
+
+/// Returns the classes whose tables are in a folder, those of few pieces first.
+fn classes_in(folder: &Path) -> Result<Vec<Class>, FolderError> {
+    fs::read_dir(folder).map_err(|source| FolderError::Read { path: folder.into(), source })?;
+    let is_there = |class: &Class| path_of(folder, *class).is_file();
+    let classes: Vec<Class> = (2..=PIECE_COUNT_MAX).flat_map(classes_of).filter(is_there).collect();
+    if classes.is_empty() { Err(FolderError::Empty { path: folder.into() }) } else { Ok(classes) }
+}
+
+/// Returns the first table that is missing beside those of `classes`.
+fn first_missing(folder: &Path, classes: &[Class]) -> Option<MissingTable> {
+    let most = classes.last()?.piece_count();
+    let class = (2..=most).flat_map(classes_of).find(|class| !classes.contains(class))?;
+    Some(MissingTable { folder: folder.into(), class })
+}
+
+fn read_all<'a>(folder: &Path, classes: impl IntoIterator<Item = &'a Class>) -> Result<TableSet, FolderError> {
+    let mut tables = TableSet::default();
+    for class in classes {
+        read(folder, *class)?.into_iter().for_each(|table| tables.insert(table));
+    }
+    Ok(tables)
 }
 
 /// Keeps a table: written to a temporary name, synced, renamed. Safe if killed at any point.
@@ -128,11 +191,34 @@ mod tests {
     #[test]
     fn a_folder_is_read_as_far_as_it_is_complete() {
         let folder = tempfile::tempdir().unwrap();
-        assert!(open(folder.path()).unwrap_err().to_string().starts_with("no endgame tables in "));
+        let error = open(folder.path()).unwrap_err();
+        assert!(error.to_string().starts_with("no endgame tables in ") && error.is_no_folder(), "{error}");
+        assert!(open(&folder.path().join("nowhere")).unwrap_err().is_no_folder());
         filled(folder.path());
         fs::write(folder.path().join("KKvK.table.part"), "half a table").unwrap();
-        let tables = open(folder.path()).unwrap();
+        let (tables, missing) = open(folder.path()).unwrap();
         assert_eq!((tables.piece_count(), tables.tables().count(), tables.byte_count()), (2, 3, 3_512));
+        assert_eq!(missing, None);
+    }
+
+    #[test]
+    fn a_table_that_is_missing_beside_others_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        filled(folder.path());
+        let class: Class = "KKvK".parse().unwrap();
+        write(folder.path(), &solve(class, &open_whole(folder.path()).unwrap(), &mut |_| {})).unwrap();
+        let (tables, missing) = open(folder.path()).unwrap();
+        let dir = folder.path().display();
+        let of_three =
+            format!("endgame table {dir}/KMvK.table is missing: `alveare tables --pieces 3 --out {dir}` makes it");
+        assert_eq!((tables.piece_count(), missing.unwrap().to_string()), (2, of_three.clone()));
+        assert_eq!(open_whole(folder.path()).unwrap_err().to_string(), of_three);
+        fs::write(path_of(folder.path(), class), "nothing").unwrap();
+        assert_eq!(open(folder.path()).unwrap().0.piece_count(), 2, "it is of no use");
+        assert!(open_whole(folder.path()).unwrap_err().to_string().contains("KKvK.table: not an endgame table"));
+        fs::remove_file(path_of(folder.path(), "KvM".parse().unwrap())).unwrap();
+        let error = open(folder.path()).unwrap_err();
+        assert!(error.to_string().contains("KvM.table is missing: ") && !error.is_no_folder(), "{error}");
     }
 
     #[test]

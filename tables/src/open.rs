@@ -8,7 +8,7 @@ use shared::game::Game;
 use shared::game::dama::Dama;
 use shared::search::SharedOracle;
 
-use crate::folder::{self, FolderError};
+use crate::folder::{self, FolderError, MissingTable};
 use crate::oracle::TableOracle;
 
 /// Tables in memory.
@@ -17,6 +17,8 @@ pub struct OpenTables<G: Game> {
     pub oracle: SharedOracle<G>,
     /// Every position with at most so many pieces is known.
     pub piece_count: u8,
+    /// Why it is no more, if there are tables of more pieces.
+    pub missing: Option<MissingTable>,
 }
 
 /// Why there are no tables.
@@ -40,12 +42,12 @@ pub fn open<G: Game>(folder: &Path) -> Result<OpenTables<G>, OpenError> {
     if TypeId::of::<G>() != TypeId::of::<Dama>() {
         return Err(OpenError::Game);
     }
-    let tables = folder::open(folder)?;
+    let (tables, missing) = folder::open(folder)?;
     let piece_count = tables.piece_count();
     let oracle: SharedOracle<Dama> = Arc::new(TableOracle::new(tables));
     let oracle: Box<dyn Any> = Box::new(oracle);
     let oracle = oracle.downcast().map_err(|_| OpenError::Game)?;
-    Ok(OpenTables { oracle: *oracle, piece_count })
+    Ok(OpenTables { oracle: *oracle, piece_count, missing })
 }
 
 #[cfg(test)]

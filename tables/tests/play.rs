@@ -18,7 +18,7 @@ const SIMULATIONS: u32 = 400;
 
 fn tables() -> TableSet {
     if let Ok(path) = std::env::var("PLAY_TABLES") {
-        return folder::open(Path::new(&path)).expect("tables");
+        return folder::open(Path::new(&path)).expect("tables").0;
     }
     let mut tables = TableSet::default();
     for class in (2..=3).flat_map(classes_of) {

@@ -261,8 +261,11 @@ impl GameVisitor for Starter<'_> {
 }
 
 fn open_tables<G: Game>(folder: &Path) -> Result<SharedOracle<G>, tables::OpenError> {
-    let OpenTables { oracle, piece_count } = tables::open(folder)?;
+    let OpenTables { oracle, piece_count, missing } = tables::open(folder)?;
     info!(folder = %folder.display(), pieces = piece_count, "playing by endgame tables");
+    if let Some(missing) = missing {
+        warn!(%missing, "tables of more pieces are not used");
+    }
     Ok(oracle)
 }
 

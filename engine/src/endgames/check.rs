@@ -10,35 +10,63 @@ use runtime::counted::counted;
 use runtime::logging;
 use shared::game::Side;
 use shared::game::dama::Board;
-use tables::{check_one_ply, folder, random_position};
+use tables::{ClassTable, TableSet, check_one_ply, folder, random_position};
 
-/// Reads all tables of `folder`, and compares `position_count` positions with what follows from their moves: as many of
+use crate::named_files::tables_failure;
+
+/// Reads every table of `folder`, and compares `position_count` positions with what follows from their moves: as many of
 /// each table as it has of all positions, and at least one. With more than there are, every position is looked at.
 pub fn check(folder: &Path, position_count: u64, seed: u64, out: &mut impl Write) -> anyhow::Result<()> {
-    let tables = folder::open(folder)?;
+    let tables = folder::open_whole(folder).map_err(|error| tables_failure("--check", error))?;
+    let shares = shares(&tables, position_count);
     let bar = logging::bar();
-    bar.set_length(position_count);
+    bar.set_length(shares.iter().map(|share| share.checked_count).sum());
     bar.set_prefix("positions");
     let mut random = Pcg64Mcg::seed_from_u64(seed);
-    let (mut checked_count, all) = (0_u64, tables.byte_count() as u64);
-    for table in tables.tables() {
-        let count = table.bytes().len();
-        let share = u128::from(position_count) * count as u128 / u128::from(all.max(1));
-        let drawn = std::iter::repeat_with(|| random_position(table, random.random())).flatten();
-        let positions: Box<dyn Iterator<Item = (Board, Side)>> = if share >= count as u128 {
-            Box::new((0..count).filter_map(|index| table.class().position(index)))
+    for Share { table, position_count, checked_count } in &shares {
+        let positions: Box<dyn Iterator<Item = (Board, Side)>> = if checked_count == position_count {
+            Box::new((0..table.bytes().len()).filter_map(|index| table.class().position(index)))
         } else {
-            Box::new(drawn.take((share as usize).max(1)))
+            let drawn = std::iter::repeat_with(|| random_position(table, random.random())).flatten();
+            Box::new(drawn.take(*checked_count as usize))
         };
         for (board, side) in positions {
             check_one_ply(&tables, &board, side).context("make the tables anew")?;
-            checked_count += 1;
             bar.inc(1);
         }
     }
     bar.finish_and_clear();
-    let (table_count, piece_count) = (counted(tables.tables().count(), "table", "tables"), tables.piece_count());
+    let (table_count, piece_count) = (counted(shares.len(), "table", "tables"), tables.piece_count());
+    let checked_count: u64 = shares.iter().map(|share| share.checked_count).sum();
     let checked_count = counted(checked_count, "position agrees with its", "positions agree with their");
-    writeln!(out, "{table_count} of up to {piece_count} pieces, {all} bytes: checksums right, {checked_count} moves")
-        .context("print the result")
+    let byte_count = tables.byte_count();
+    writeln!(
+        out,
+        "{table_count} of up to {piece_count} pieces, {byte_count} bytes: checksums right, {checked_count} moves"
+    )
+    .context("print the result")
+}
+
+/// How much of a table is looked at.
+struct Share<'a> {
+    table: &'a ClassTable,
+    position_count: u64,
+    checked_count: u64,
+}
+
+/// Shares `wanted_count` positions out among the tables: one to each, the rest by how many positions they have.
+fn shares(tables: &TableSet, wanted_count: u64) -> Vec<Share<'_>> {
+    let share = |table| Share { table, position_count: ClassTable::class(table).position_count(), checked_count: 1 };
+    let mut shares: Vec<Share<'_>> = tables.tables().map(share).collect();
+    let table_count = shares.len() as u64;
+    let more_count = shares.iter().map(|share| share.position_count).sum::<u64>() - table_count;
+    let wanted_count = wanted_count.saturating_sub(table_count).min(more_count);
+    let (mut seen_count, mut shared_count) = (0, 0);
+    for share in &mut shares {
+        seen_count += share.position_count - 1;
+        let up_to_here = u128::from(wanted_count) * u128::from(seen_count) / u128::from(more_count.max(1));
+        share.checked_count += up_to_here as u64 - shared_count;
+        shared_count = up_to_here as u64;
+    }
+    shares
 }

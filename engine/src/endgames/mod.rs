@@ -12,6 +12,10 @@ use runtime::flags::number_in;
 use shared::bounds::THREAD_COUNT_MAX;
 use tables::PIECE_COUNT_MAX;
 
+const USAGE: &str = "\
+alveare tables --out <DIR> [--pieces <N>] [--threads <T>]
+       alveare tables --check <DIR> [--positions <N>] [--seed <N>]";
+
 const EXAMPLES: &str = "\
 Examples:
   alveare tables --pieces 4 --out tables
@@ -19,14 +23,14 @@ Examples:
   alveare tables --pieces 5 --out tables
       Goes on to five pieces: 151 MB. Interrupted, the same command goes on with the table that it was at.
   alveare tables --check tables
-      Compares checksums, and a hundred thousand positions with what follows from their moves.";
+      Compares checksums, and a hundred thousand positions with what follows from their moves; says which table is missing.";
 
 /// Makes endgame tables of Italian draughts, or checks some.
 ///
 /// A table holds the exact result of every position with the same pieces, and how far it is to the next capture or move of
 /// a man. `alveare dama --tables DIR` plays by them, as do analyse, play, and players of a match (`ready@400,tables=DIR`).
 #[derive(Debug, clap::Args)]
-#[command(after_help = EXAMPLES)]
+#[command(override_usage = USAGE, after_help = EXAMPLES)]
 pub struct TablesOptions {
     /// Most pieces on the board, of both sides together: 2 to 6. Six take 2.7 GB on disk and in memory.
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = pieces(), conflicts_with = "check")]
@@ -64,7 +68,8 @@ fn pieces() -> RangedU64ValueParser<u8> {
 /// Makes or checks tables.
 ///
 /// # Errors
-/// A folder that cannot be written or read, a damaged table, a table that contradicts the rules.
+/// A folder to be checked that is none or has no tables ([`runtime::exit::UsageError`]); a folder that cannot be written or
+/// read, a table that is damaged, missing beside others or contradicts the rules.
 pub fn run(options: &TablesOptions, out: &mut impl Write) -> anyhow::Result<()> {
     if let Some(folder) = &options.task.check {
         return check::check(folder, options.positions, options.seed, out);
