@@ -18,6 +18,7 @@ mod policy;
 mod random;
 mod search;
 mod spec;
+mod spec_error;
 mod uhp_engine;
 
 use shared::game::{Game, Value};
@@ -34,7 +35,8 @@ pub use network_search::{ExplorationError, NetworkSearch, NetworkSearchError, re
 pub use policy::PolicyPlayer;
 pub use random::RandomPlayer;
 pub use search::{PresetPlayer, SearchPlayer};
-pub use spec::{EngineLimit, EngineSpec, PlayerDefaults, PlayerSpec, PlayerSpecError, Protocol};
+pub use spec::{EngineLimit, EngineSpec, PlayerDefaults, PlayerSpec, Protocol};
+pub use spec_error::PlayerSpecError;
 pub use uhp_engine::UhpPlayer;
 
 /// One player of one game at a time.
