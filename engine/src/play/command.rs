@@ -34,7 +34,7 @@ pub enum Command {
 /// The commands, for `help`.
 pub const USAGES: [(&str, &str); 9] = [
     ("?, moves", "list the legal moves; type a number of the list to play it"),
-    ("undo", "take back your last move"),
+    ("undo", "take back your last move, or the result that was agreed on"),
     ("hint", "what would the computer play?"),
     ("board", "draw the board again"),
     ("draw", "offer a draw"),

@@ -20,12 +20,13 @@ use notation::ReplayRules;
 use notation::uhp::GameString;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
+use runtime::exit::UsageError;
 use runtime::flags::{number_in, seconds_in};
 use runtime::lines::next_line;
 use shared::game::dama::{Dama, DamaRules, fen};
 use shared::game::hive::{GameType, Hive, HiveRules};
 use shared::game::{Game, Side};
-use shared::search::SearchSettings;
+use shared::search::{SearchPreset, SearchSettings};
 
 use crate::player::PlayerOptions;
 use crate::start::{GameName, StartOptions, ensure_absent, wrong_position};
@@ -67,7 +68,7 @@ pub struct Options {
 #[group(multiple = false)]
 struct Strength {
     /// How strong the computer plays, from 1 (weakest) to 10; 5 if nothing else is said. Levels are those of its own
-    /// network.
+    /// network, so --preset vanilla and grandmaster have none.
     #[arg(long, value_name = "1..10")]
     level: Option<StrengthLevel>,
     /// Play at full strength with this many seconds per move, 0.001 to 86,400.
@@ -139,7 +140,7 @@ fn run_game<G: BoardGame>(
     let Strength { simulations: simulation_count, time, .. } = options.strength;
     let limits = MoveLimits { simulation_count, time };
     let mut thinker = Thinker::new(options.player.player(Some(&game))?, options.player.preset, seed);
-    let level = level(options, limits);
+    let level = level(options, limits)?;
     thinker.set_level(level);
     let side = match options.side {
         SideChoice::White => Side::White,
@@ -156,9 +157,19 @@ fn run_game<G: BoardGame>(
 }
 
 /// Returns the level, unless something else says how strong the computer is.
-fn level(options: &Options, limits: MoveLimits) -> Option<StrengthLevel> {
+///
+/// # Errors
+/// [`UsageError`] for a level of a search that has none.
+fn level(options: &Options, limits: MoveLimits) -> Result<Option<StrengthLevel>, UsageError> {
+    let (named, preset) = (options.strength.level, options.player.preset);
+    if preset != SearchPreset::AlphaZero {
+        let refusal = |level| {
+            UsageError(format!("--level {level}: --preset {preset} has no levels: say --simulations or --time"))
+        };
+        return named.map_or(Ok(None), |level| Err(refusal(level)));
+    }
     let is_said = limits.simulation_count.is_some() || limits.time.is_some();
-    options.strength.level.or_else(|| StrengthLevel::new(LEVEL_DEFAULT).filter(|_| !is_said))
+    Ok(named.or_else(|| StrengthLevel::new(LEVEL_DEFAULT).filter(|_| !is_said)))
 }
 
 fn width(is_watched: bool) -> usize {

@@ -221,14 +221,17 @@ impl<G: BoardGame> PlaySession<G> {
         Ok(thinker.think(game, &positions[positions.len() - 1], &limits, &mut |_| true)?.mv)
     }
 
+    /// Takes back a result that was agreed on, else the person's last move.
     fn undo(&mut self) -> String {
+        if self.agreed.take().is_some() {
+            return self.board();
+        }
         let own = |count: usize| self.game.side_to_move(&self.positions[count]) == self.side;
         let Some(kept) = (0..self.moves.len()).rev().find(|count| own(*count)) else {
             return "You have not moved yet.\n".to_owned();
         };
         self.moves.truncate(kept);
         self.positions.truncate(kept + 1);
-        self.agreed = None;
         self.thinker.forget();
         self.board()
     }

@@ -3,7 +3,6 @@
 
 use clap::Parser;
 use notation::board::View;
-use runtime::exit::UsageError;
 
 use super::*;
 
@@ -49,6 +48,26 @@ fn a_game_of_hive() {
 #[test]
 fn a_game_of_draughts() {
     check("dama");
+}
+
+#[test]
+fn a_resignation_is_taken_back() {
+    for before in ["", "wS1\n"] {
+        let text = talk(&["--type", "Base", "--level", "1"], &format!("{before}resign\nundo\nboard\n")).unwrap();
+        let after = text.rsplit_once("> undo\n").unwrap().1;
+        assert!(after.contains("White to move> board"), "{after}");
+    }
+}
+
+#[test]
+fn a_search_without_a_network_has_no_level() {
+    let move_of = |preset| {
+        let text = talk(&["--game", "dama", "--preset", preset, "--side", "black"], "quit\n").unwrap();
+        assert!(!text.contains("level"), "{text}");
+        text
+    };
+    assert!(move_of("vanilla").contains("Alveare"), "it has moved");
+    assert!(move_of("grandmaster").contains("Alveare"));
 }
 
 #[test]
@@ -195,6 +214,7 @@ fn wrong_options_are_wrong_usage() {
         &["--game", "dama", "--type", "Base"][..],
         &["--game", "dama", "--position", "nonsense"],
         &["--position", "Base+X"],
+        &["--preset", "vanilla", "--level", "3"],
     ] {
         let error = talk(arguments, "").unwrap_err();
         assert!(error.chain().any(|cause| cause.is::<UsageError>()), "{arguments:?}: {error:#}");

@@ -59,5 +59,5 @@ pub fn read(text: &str) -> Result<Position, HubError> {
             kings |= square.bit();
         }
     }
-    Ok(Position::new(Board::new(white, black, kings)?, side, 0))
+    Ok(Position::new(Board::set_up(white, black, kings)?, side, 0))
 }

@@ -25,7 +25,7 @@ pub enum BoardError {
     /// A man where men become kings.
     #[error("a man on square {0}, where it would be a king")]
     Unpromoted(Square),
-    /// Nobody has a piece. Of a finished game one side has some.
+    /// Nobody has a piece.
     #[error("no piece on the board")]
     Empty,
     /// More pieces than a side starts with.
@@ -45,12 +45,9 @@ impl Board {
     /// Makes a board from sets of squares: White's pieces, Black's pieces, and which of them are kings.
     ///
     /// # Errors
-    /// [`BoardError`] naming the first square that is impossible, or what else is.
+    /// [`BoardError`] naming the first square that is impossible.
     pub fn new(white: u32, black: u32, kings: u32) -> Result<Self, BoardError> {
         let first = |set: u32| Square::of_set(set).next();
-        if white | black | kings == 0 {
-            return Err(BoardError::Empty);
-        }
         if let Some(square) = first(white & black) {
             return Err(BoardError::Twice(square));
         }
@@ -66,6 +63,14 @@ impl Board {
             return Err(BoardError::TooMany(count));
         }
         Ok(Self { pieces: [white, black], kings })
+    }
+
+    /// Makes the board of a position that somebody has set up: of a finished game too, one side has a piece.
+    ///
+    /// # Errors
+    /// [`BoardError::Empty`], and as [`Board::new`].
+    pub fn set_up(white: u32, black: u32, kings: u32) -> Result<Self, BoardError> {
+        if white | black | kings == 0 { Err(BoardError::Empty) } else { Self::new(white, black, kings) }
     }
 
     /// Returns the squares where a side has pieces, bit s - 1 for square s.
@@ -128,13 +133,14 @@ mod tests {
     #[test]
     fn impossible_boards_are_named() {
         let bit = |number| Square::new(number).expect("on the board").bit();
-        let error = |white, black, kings| Board::new(white, black, kings).map_err(|error| error.to_string());
+        let error = |white, black, kings| Board::set_up(white, black, kings).map_err(|error| error.to_string());
         assert_eq!(error(bit(7), bit(7), 0), Err("two pieces on square 7".to_owned()));
         assert_eq!(error(bit(7), bit(8), bit(9)), Err("a king without a piece on square 9".to_owned()));
         assert_eq!(error(bit(4), 0, 0), Err("a man on square 4, where it would be a king".to_owned()));
         assert_eq!(error(0, bit(29), 0), Err("a man on square 29, where it would be a king".to_owned()));
         assert_eq!(error(0, 0, 0), Err("no piece on the board".to_owned()));
         assert_eq!(error(0x1fff << 16, 0, 0), Err("13 pieces of one side, at most 12 are possible".to_owned()));
+        assert!(Board::new(0, 0, 0).is_ok(), "what a network sees before the first position");
         assert!(Board::new(bit(4), bit(29), bit(4) | bit(29)).is_ok());
         assert_eq!(Board::new(0xfff0_0000, 0xfff, 0), Ok(Board::START));
         assert_eq!(Board::START.turned(), Board::START);

@@ -62,7 +62,7 @@ pub fn read(text: &str) -> Result<Position, FenError> {
         (Side::Black, Side::White) => (second, first),
         _ => return Err(FenError::Parts),
     };
-    let board = Board::new(white.squares, black.squares, white.kings | black.kings)?;
+    let board = Board::set_up(white.squares, black.squares, white.kings | black.kings)?;
     Ok(Position::new(board, side, 0))
 }
 
