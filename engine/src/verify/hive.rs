@@ -19,9 +19,9 @@ pub fn check_facts(text: &str) -> Vec<Checked> {
     check_lines(text, check)
 }
 
-/// Checks a game. Who won is in question only where a queen is surrounded: people resign, and clocks run out.
+/// Checks a game; it may open with a queen, as on some sites. Who won is in question only where a queen is surrounded: people resign, and clocks run out.
 fn check_game(line: &str) -> Result<(), Difference> {
-    let game = games::read(line, ReadOptions::default())?;
+    let game = games::read(line, ReadOptions { queen_first_allowed: true })?;
     if game.ending != Ending::QueenSurrounded {
         return Ok(());
     }
@@ -199,6 +199,7 @@ mod tests {
     fn games_are_checked() {
         let checked = check_facts("Base;Draw;White[2];wS1;bS1 wS1-\n\nBase+MLP;NotStarted;White[1]\n");
         assert!(matches!(checked[..], [Ok(()), Ok(())]), "{checked:?}");
+        assert!(check_facts("Base;Draw;White[2];wQ;bQ wQ-").remove(0).is_ok(), "sites without the tournament rule");
         for (line, difference) in [
             ("Base;Draw;White[2];wS1;bS1 bS1-", "1: ply 2 unreadable: "),
             ("Base;Draw;Black[2];wS1;bS1 wS1-", "1: turn Black[2] is claimed after moves that lead to White[2]"),
