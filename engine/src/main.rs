@@ -31,7 +31,6 @@ use std::process::ExitCode;
 use anyhow::Context;
 use clap::{Parser, Subcommand};
 use runtime::shutdown;
-use tokio::runtime::Builder;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -113,7 +112,6 @@ fn main() -> ExitCode {
 
 /// Runs what goes on until the first signal; the second ends the program.
 fn until_interrupted(run: impl FnOnce(&dyn Fn() -> bool) -> anyhow::Result<()>) -> anyhow::Result<()> {
-    let tokio = Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
-    let stop = tokio.block_on(async { shutdown::on_signals() }).context("listen for signals")?;
+    let (_tokio, stop) = shutdown::listen().context("listen for signals")?;
     run(&|| !stop.is_cancelled())
 }

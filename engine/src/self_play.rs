@@ -148,8 +148,7 @@ fn play<G: NetworkGame>(
         failure(error, is_usage)
     })?;
     let mut file = DataSetWriter::create(&options.out, spec).context("--out")?;
-    let tokio = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
-    let stop = tokio.block_on(async { shutdown::on_signals() }).context("listen for signals")?;
+    let (_tokio, stop) = shutdown::listen().context("listen for signals")?;
     let SelfPlayOptions { games, seed, .. } = *options;
     let games_at_once = options.games_at_once.min(games) as usize;
     let settings = SelfPlaySettings { game_count: games, search, oracle, seed, games_at_once };

@@ -5,7 +5,7 @@ use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
-use tokio::runtime::Builder;
+use tokio::runtime::{Builder, Runtime};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 use tracing::info;
@@ -23,6 +23,17 @@ pub fn on_signals() -> io::Result<CancellationToken> {
     let token = CancellationToken::new();
     tokio::spawn(watch(interrupt, terminate, token.clone()));
     Ok(token)
+}
+
+/// As [`on_signals`], for a program without a tokio runtime of its own: signals are listened for as long as the one that is
+/// returned is there.
+///
+/// # Errors
+/// If the system starts no thread, or the handlers cannot be installed.
+pub fn listen() -> io::Result<(Runtime, CancellationToken)> {
+    let tokio = Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
+    let stop = tokio.block_on(async { on_signals() })?;
+    Ok((tokio, stop))
 }
 
 async fn watch(mut interrupt: Signal, mut terminate: Signal, token: CancellationToken) {

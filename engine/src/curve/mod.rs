@@ -48,8 +48,7 @@ fn run_game<G: MatchGame>(
     net::cuda::preload(options.networks.device)?;
     let log = logging::LogSettings { filter: options.log.clone(), ..logging::LogSettings::default() };
     logging::init(&log).map_err(|error| UsageError(format!("--log: {error}")))?;
-    let tokio = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
-    let stop = tokio.block_on(async { shutdown::on_signals() }).context("listen for signals")?;
+    let (_tokio, stop) = shutdown::listen().context("listen for signals")?;
     let axis = axis_of(&runs);
     for run in runs.iter().filter(|run| run.networks.iter().any(|network| network.pflop.is_none())) {
         warn!(run = run.name, "unknown cost: a part of the run was not counted; self-play games are the axis");

@@ -120,8 +120,7 @@ fn play_game<G: MatchGame>(
     let names = [name(&players[0])?, name(&players[1])?];
     let log = logging::LogSettings { filter: options.log.clone(), ..logging::LogSettings::default() };
     logging::init(&log).map_err(|error| UsageError(format!("--log: {error}")))?;
-    let tokio = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
-    let stop = tokio.block_on(async { shutdown::on_signals() }).context("listen for signals")?;
+    let (_tokio, stop) = shutdown::listen().context("listen for signals")?;
     // Opened before the first game: what cannot be written is reported now.
     let ladder = run_dir.map(LadderStore::open).transpose().map_err(ladder_usage)?;
     let networks = players.iter().filter_map(|player| player.network().and_then(NetworkSource::file));

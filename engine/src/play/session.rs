@@ -245,7 +245,7 @@ impl<G: BoardGame> PlaySession<G> {
             (Proof::Loss, _) => "every move loses".to_owned(),
             (Proof::Draw, _) => "it draws".to_owned(),
             (Proof::Unknown, value) => {
-                format!("you can expect {:+.2} of -1 to +1", hundredths(value.unwrap_or_default().get()))
+                format!("you can expect {:+.2} of -1 to +1", value.unwrap_or_default().rounded(2))
             }
         };
         Ok(format!("{mv} ({chances})\n"))
@@ -318,9 +318,4 @@ impl<G: BoardGame> PlaySession<G> {
         }
         text
     }
-}
-
-/// Rounds to hundredths; what is nearly even has no sign of a loss.
-fn hundredths(value: f32) -> f32 {
-    (value * 100.0).round() / 100.0 + 0.0
 }

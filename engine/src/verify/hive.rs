@@ -19,7 +19,8 @@ pub fn check_facts(text: &str) -> Vec<Checked> {
     check_lines(text, check)
 }
 
-/// Checks a game; it may open with a queen, as on some sites. Who won is in question only where a queen is surrounded: people resign, and clocks run out.
+/// Checks a game; it may open with a queen, as on some sites. Who won is in question only where a queen is surrounded: people
+/// resign, and clocks run out.
 fn check_game(line: &str) -> Result<(), Difference> {
     let game = games::read(line, ReadOptions { queen_first_allowed: true })?;
     if game.ending != Ending::QueenSurrounded {

@@ -63,8 +63,7 @@ impl SupervisedArgs {
         logging::init(&config.log).map_err(|error| loaded.error("log.filter", error))?;
         // Reading games takes minutes: a device that is missing is reported before.
         net::open_device(device).with_context(|| format!("{}.device", source.section()))?;
-        let tokio = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
-        let stop = tokio.block_on(async { shutdown::on_signals() }).context("listen for signals")?;
+        let (tokio, stop) = shutdown::listen().context("listen for signals")?;
         Ok(Some(StartedTraining { config, stop, tokio }))
     }
 
